@@ -53,7 +53,8 @@ def _rows(kind: Any, owner: Any, path: str, known: dict[str, Any]) -> Iterator[d
         yield from (known | {name: key, "value": _cell(value)} for key, value in pairs.items())
         return
     if name not in lists:
-        raise UsageError(f"frame: {kind.__name__} has no list {name!r}; its lists are {', '.join(lists)}")
+        names = ", ".join(each.name for each in _fields(kind) if each.is_many)
+        raise UsageError(f"frame: {kind.__name__} has no list {name!r}; its lists are {names}")
     for each in (None,) if owner is None else getattr(owner, name) or ():
         struct = type(each) if isinstance(each, msgspec.Struct) else lists[name]
         if rest and struct is not None:

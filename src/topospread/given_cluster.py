@@ -62,7 +62,9 @@ class GivenCluster:
         elif isinstance(on, str | os.PathLike) and os.fspath(on):
             self._cluster = os.fspath(on)
         elif (objects := _objects(on)) and all(isinstance(each, str | os.PathLike) for each in objects):
-            self._paths = paths_of(objects)
+            paths = paths_of(objects)
+            self._cluster = next(filter(is_synthetic, paths), None)
+            self._paths = [each for each in paths if each != self._cluster]
         else:
             self._text = _list_of(objects)
             self._paths = ["-"]

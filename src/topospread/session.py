@@ -127,8 +127,8 @@ class Session:
     ``session.simulate().to_json()`` is the text of ``topospread simulate -o json``.
 
     Args:
-        on: the cluster: ``live``, a path, several paths, a synthetic cluster (``zones=3,nodes=6``), an inventory, or
-            objects: dictionaries, or objects of the clients kubernetes, kr8s and lightkube.
+        on: the cluster: ``live``, a path, a synthetic cluster (``zones=3,nodes=6``), a list of these two, an inventory,
+            or objects: dictionaries, or objects of the clients kubernetes, kr8s and lightkube.
         kube_version: the Kubernetes version to follow, ``1.30``.
         config: kube-scheduler's configuration, as a file or as data.
         gates: feature gates, ``A=true,apiserver:B=false``.
@@ -308,6 +308,7 @@ class Session:
         namespace: str | None = ...,
         another: bool = ...,
         suggest: bool = ...,
+        each_node: bool = ...,
         **placing: Unpack[Placing],
     ) -> Why: ...
 
@@ -319,6 +320,7 @@ class Session:
         namespace: str | None = None,
         another: bool = False,
         suggest: bool = True,
+        each_node: bool = False,
         **placing: Unpack[Placing],
     ) -> Why | WhyPending:
         """Explain why a pod has its node or is pending, and which changes would help.
@@ -329,6 +331,7 @@ class Session:
             namespace: namespace of the target; by default the only namespace with such an object.
             another: explain one more pod if the workload already has all its pods.
             suggest: simulate changes that would give the pod a node.
+            each_node: list every node in ``each_node``, with its scores or the first rejection; for one target.
             placing: scale, autoscale, pools, seed, preemption, sampling, run_cron_jobs.
 
         Raises:
@@ -351,7 +354,7 @@ class Session:
             suggest=suggest,
             progress=self._progress,
         )
-        return _about(why_answer(found), inventory, options)
+        return _about(why_answer(found, each_node=each_node), inventory, options)
 
     @_question
     def why_history(self, audit: Path | None = None, *, events: Path | None = None, since: str = "") -> WhyHistory:
@@ -413,7 +416,8 @@ class Session:
         New findings of `lint` on changed workloads, budgets and autoscalers count as worse.
 
         Args:
-            to: the new state, or files to apply.
+            to: the new state, or files to apply. To compare versions, use ``session.but(kube_version="1.30")``, because
+                pods that ``after`` has placed on each side are not placed again.
             as_if_rolled_out: if both states have the same objects, place the pods of all workloads again.
             namespace: show this namespace.
             seconds: time limit for the count of each loss.
@@ -476,16 +480,29 @@ class Session:
 
     @_question
     def drill_each(
-        self, each: Literal["zone", "node", "deploy"], *manifests: Manifest, **placing: Unpack[Placing]
+        self,
+        each: Literal["zone", "node", "deploy"],
+        *manifests: Manifest,
+        namespace: str | None = None,
+        **placing: Unpack[Placing],
     ) -> DrillEach:
-        """Simulate the failure of each zone or node, or the rollout of each Deployment, like ``drill --each``."""
+        """Simulate the failure of each zone or node, or the rollout of each Deployment, like ``drill --each``.
+
+        Args:
+            each: what fails, or is rolled out, once per drill.
+            manifests: files or objects to apply first.
+            namespace: namespace that the answer is about, and of objects in `manifests` without
+                ``metadata.namespace``; by default all.
+            placing: pools, seed, preemption.
+        """
         from topospread.answers.drill_many import each_answer
         from topospread.drill.each import drill_each
 
         _one_of("each", each, ("zone", "node", "deploy"))
-        inventory, options = self._asked(manifests, placing)
+        inventory, options = self._asked(manifests, placing, "namespace")
+        workers = self._given["workers"]
         return self._told(
-            lambda: drill_each(inventory, each, options, self._given["workers"], progress=self._progress),
+            lambda: drill_each(inventory, each, options, workers, progress=self._progress, namespace=namespace),
             lambda found: _about(each_answer(found), inventory, options),
         )
 
@@ -806,6 +823,8 @@ def _checked(steps: Sequence[Any]) -> Sequence[Step]:
         raise UsageError(f"drill: give at least one step, for example {write}")
     wrong = next((each for each in steps if not isinstance(each, kinds)), None)
     if wrong is not None:
+        if isinstance(wrong, os.PathLike | Mapping | list) or str(wrong).endswith((".yaml", ".yml", ".json")):
+            raise UsageError(f"{wrong!r} is not a step: write manifests=[...] for files and objects to apply")
         raise UsageError(f"{wrong!r} is not a step: write {write}, with: from topospread import steps")
     return steps
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewPage
 from tests.browser.cut_words import cut_words
-from tests.browser.serving import named_nodes, served
+from tests.browser.serving import ROOT, SHOP_CLUSTER, named_nodes, served
 
 CLOUD = ["europe-southwest1-a", "us-gov-west-1a", "northamerica-northeast2-b"]
 LONGEST = "a-zone-whose-name-is-as-long-as-a-value-of-a-label-can-ever-be1"
@@ -117,3 +119,17 @@ def test_a_map_made_larger_has_whole_names_of_racks_and_nodes(new_page: NewPage,
     assert ("rack-of-row-" in seen) == (nodes >= 12)
     assert page.locator("#now .ring").is_visible()
     page.goto("about:blank")
+
+
+def test_characters_that_nobody_sees_are_shown_as_escapes(page: Page, tmp_path: Path) -> None:
+    shop = shutil.copy(ROOT / "examples/demo/shop.yaml", tmp_path / "a\u202eb.yaml")
+    with served("-f", str(shop), "--on", SHOP_CLUSTER) as url:
+        opened(page, url)
+        made = page.evaluate(
+            'import("/static/elements.js").then((it) => it.element("p", {}, "a\\u202eb\\u001b\\n").textContent)'
+        )
+
+        assert made == "a\\u202eb\\u001b\n"
+        assert "a\\u202eb.yaml" in page.content()
+        assert "\u202e" not in page.locator("body").inner_text()
+        page.goto("about:blank")

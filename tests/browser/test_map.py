@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -12,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.axe import findings
 from tests.browser.conftest import NewPage
 from tests.browser.cut_words import cut_words
-from tests.browser.serving import TOKEN, WEB, many_nodes, served
+from tests.browser.serving import TOKEN, WEB, many_nodes, named_nodes, served
 
 EVIL = "<script>alert(1)</script>"
 MOST_OF_FIRST_LOAD = 300_000
@@ -204,9 +205,42 @@ def test_closed_nodes_are_all_in_sight_with_their_taints(page: Page) -> None:
     with served("--on", "zones=3,nodes=36,taint=zone-c:dedicated=x:NoSchedule") as url:
         opened(page, url, "?filter=closed")
         expect(page.locator("#matrix tbody tr")).to_have_count(12)
-        expect(page.locator("#matrix tbody tr").last).to_contain_text("tainteddedicated=x:NoSchedule")
+        expect(page.locator("#matrix tbody tr").last).to_contain_text("dedicated=x:NoSchedule")
         box = page.locator("#matrix .scroll")
         assert box.evaluate("(it) => it.scrollHeight === it.clientHeight")
+        page.goto("about:blank")
+
+
+def test_closed_nodes_say_for_how_long_and_are_counted_once_those_that_are_not_ready_first(
+    page: Page, tmp_path: Path
+) -> None:
+    began = datetime.now(UTC) - timedelta(hours=3)
+    time = began.strftime("%Y-%m-%dT%H:%M:%SZ")
+    path = tmp_path / "nodes.json"
+    words = named_nodes(path, ["zone-a"], 4)
+    nodes = json.loads(path.read_text())
+    cordoned = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule", "timeAdded": time}
+    spot = {"key": "spot", "value": "true", "effect": "NoSchedule", "timeAdded": time}
+    silent = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule", "timeAdded": time}
+    first, second, third, _ = nodes["items"]
+    first["spec"] = {"unschedulable": True, "taints": [cordoned, spot]}
+    second["spec"] = {"unschedulable": True, "taints": [cordoned]}
+    third["spec"] = {"taints": [silent]}
+    third["status"]["conditions"] = [{"type": "Ready", "status": "Unknown", "lastTransitionTime": time}]
+    path.write_text(json.dumps(nodes))
+    with served(*words[:2]) as url:
+        opened(page, url, "?filter=closed")
+        expect(page.locator("#figures button").nth(3)).to_have_text(
+            "3 nodes not open 1 cordoned and tainted, 1 cordoned, 1 not ready"
+        )
+        why = page.locator("#matrix tbody td:nth-child(3)")
+        expect(why).to_have_text(
+            ["not ready for 3 h", "cordoned for 3 h, spot=true:NoSchedule for 3 h", "cordoned for 3 h"]
+        )
+        expect(why.first.locator("span")).to_have_attribute("title", f"not ready since {time}")
+        page.locator("#matrix tbody button").first.click()
+        expect(page.locator("#panel h2 + p")).to_contain_text("not ready for 3 h")
+        expect(page.locator("#panel time").first).to_have_attribute("title", f"since {time}")
         page.goto("about:blank")
 
 
@@ -227,21 +261,19 @@ def test_workloads_without_ready_pods_come_first_then_limits_then_what_is_not_ju
     assert page.evaluate(ORDERED) == ["pending", "lost", "hard", "soft", "not judged", "fine"]
 
 
-def test_rows_are_drawn_as_they_come_into_sight(page: Page, tmp_path: Path) -> None:
+def test_a_long_table_begins_short_and_grows_when_it_is_asked_to(page: Page, tmp_path: Path) -> None:
+    """No box inside the page is scrolled, so that the wheel always moves the page."""
     with served(*many_nodes(tmp_path, 60, 260, 1)) as url:
         opened(page, url)
-        rows = page.locator("#matrix tbody tr")
-        expect(page.locator("#matrix")).to_contain_text("of 261 workloads; further down are more.")
-        assert rows.count() < 200
-        before = rows.count()
-        page.locator("#matrix .scroll").evaluate("(it) => it.scrollTo(0, it.scrollHeight)")
-        expect(rows.nth(before)).to_be_attached()
-        for _ in range(8):
-            page.locator("#matrix .scroll").evaluate("(it) => it.scrollTo(0, it.scrollHeight)")
-            page.wait_for_timeout(200)
-        expect(rows).to_have_count(261)
+        rows, box = page.locator("#matrix tbody tr"), page.locator("#matrix .scroll")
+        expect(rows).to_have_count(12)
+        assert box.evaluate("(it) => it.scrollHeight === it.clientHeight")
+        page.get_by_role("button", name="Show 200 more of 261 workloads").click()
+        expect(rows).to_have_count(212)
         page.get_by_role("button", name="Show all 261 workloads").click()
-        assert page.locator("#matrix .scroll").evaluate("(it) => it.scrollHeight === it.clientHeight")
+        expect(rows).to_have_count(261)
+        expect(page.locator("#matrix > button")).to_be_hidden()
+        assert box.evaluate("(it) => it.scrollHeight === it.clientHeight")
         page.goto("about:blank")
 
 
@@ -274,7 +306,7 @@ def test_what_is_not_judged_is_hatched_with_a_question_mark_and_words(page: Page
         opened(page, url)
         expect(page.locator("#figures")).to_contain_text("7 not judged")
         expect(page.locator("#figures")).to_contain_text("0 pending")
-        expect(page.locator("#result .verdict")).to_have_text("? 7 pods not judged")
+        expect(page.locator("#result .verdict")).to_have_text("? 7 pods not judged; 0 pods ready.")
         expect(page.locator("#panel .cause h3")).to_have_text("? 7 pods not judged")
         cell = page.locator("#matrix td.unknown").first
         expect(cell).to_have_text("? 0 to 7")

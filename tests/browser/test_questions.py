@@ -18,10 +18,10 @@ QUESTIONS: dict[str, tuple[str, list[str], str, str]] = {
     "which zone is over maxSkew, and by how much?": (
         FAILED, ["#matrix button:text('shop/storefront')"], "#panel tbody tr:has(.bad)", r"eu-west-1b.*! 3"
     ),
-    "why do pods wait?": (FAILED, [], "#panel .cause", "eu-west-1a takes no pod, but its 0 pods are still the minimum"),
-    "what lets them in, and was it tried?": (FAILED, [], "#panel .cause", "First fix: .* all 8 pods have a node"),
+    "why do pods wait?": (FAILED, [], "#result .cause", "eu-west-1a takes no pod, but its 0 pods are still the min"),
+    "what lets them in, and was it tried?": (FAILED, [], "#result .cause", "First fix: .* all 8 pods have a node"),
     "which command does that?": (
-        FAILED, ["#panel .cause button"], "#panel [aria-label='What would let it in']", "Copy kubectl patch"
+        FAILED, ["#result .cause button"], "#panel [aria-label='What would let it in']", "Copy kubectl patch"
     ),
     "which nodes are closed, and why?": ("", ["#figures button:nth-child(4)"], "#matrix", "node-c1.*cordoned"),
     "where do pods go if a zone fails?": (

@@ -22,10 +22,16 @@ def saved(page: Page, view: str, kind: str) -> bytes:
 
 @pytest.mark.parametrize(
     ("view", "words"),
-    [("matrix", "shop/web"), ("maps", "zone-a"), ("panel", "node-3"), ("result", "ready"), ("trial", "What if")],
+    [
+        ("matrix", "shop/web"),
+        ("maps", "zone-a"),
+        ("panel", "node-3"),
+        ("result", "newly pending"),
+        ("trial", "What if"),
+    ],
 )
 def test_each_view_is_saved_as_svg_and_png(page: Page, shop: str, view: str, words: str) -> None:
-    page.goto(f"{shop}?node=node-3")
+    page.goto(f"{shop}?node=node-3{'&step=fail+node%3Dnode-1' if view == 'result' else ''}")
     expect(page.locator("#panel h2")).to_have_text("Node node-3")
     expect(page.locator("body.busy")).to_have_count(0)
     drawn = saved(page, view, "svg").decode()

@@ -126,7 +126,7 @@ class Judged:
 
 def install(server: ApiServer) -> None:
     """Create every policy, answering with warnings whatever the rule's severity, and wait until each is in force."""
-    for each in policies([(BY_ID[rule], "warning") for rule in EXPRESSED], "vap"):
+    for each in policies([(BY_ID[rule], "warning") for rule in EXPRESSED], "vap", Settings()):
         status, _, answer = server.post(f"{_ADMISSION}/{_PLURALS[each['kind']]}", each)
         assert status == 201, answer
     until = time.monotonic() + _PATIENCE

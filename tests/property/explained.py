@@ -314,7 +314,9 @@ def applied(given: Inventory, suggestion: Suggestion) -> Inventory:
     at = next(i for i, each in enumerate(items) if each.name == target["name"])
     patched = apply_patch(msgspec.to_builtins(items[at]), suggestion.patch)
     items[at : at + 1] = [] if patched is None else [msgspec.convert(patched, kind.struct)]
-    if suggestion.means in ("rollout", "recreate", "new pods") and target["kind"] != "Pod":
+    # A Deployment whose rollout is stuck goes on with its other strategy, and replaces all pods in the end.
+    goes_on = suggestion.kind == "strategy"
+    if goes_on or (suggestion.means in ("rollout", "recreate", "new pods") and target["kind"] != "Pod"):
         made.pods = [each for each in made.pods if not _replaced(each, suggestion, target)]
     return made
 

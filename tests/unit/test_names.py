@@ -1,4 +1,4 @@
-"""Names are unique in their package, and the map in CONTRIBUTING names every package."""
+"""Names are unique in their package, the map in CONTRIBUTING names every package, and tests mirror the source path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "topospread"
+SOURCE, UNIT = ROOT / "src" / "topospread", ROOT / "tests" / "unit"
+UNMIRRORED = 189
+"""Number of modules over 40 lines without a test file of their own path. Lower it after you add such a file."""
 _PLACE = re.compile(r"\| `([\w/.]+)`: `(\w+)` \|")
 
 
@@ -52,3 +54,10 @@ def test_the_map_names_every_folder() -> None:
     folders = {each.name for each in SOURCE.iterdir() if (each / "__init__.py").exists()}
     assert folders
     assert {each for each in folders if f"`src/topospread/{each}/`" not in text} == set()
+
+
+def test_modules_have_a_test_file_of_their_own_path() -> None:
+    modules = [each.relative_to(SOURCE) for each in SOURCE.rglob("*.py") if each.name != "__init__.py"]
+    long = [each for each in modules if len((SOURCE / each).read_text(encoding="utf-8").splitlines()) > 40]
+    missing = sorted(str(each) for each in long if not (UNIT / each.parent / f"test_{each.name}").exists())
+    assert len(missing) <= UNMIRRORED, f"src/topospread/a/b.py needs tests/unit/a/test_b.py: {missing}"

@@ -17,6 +17,8 @@ from tests.unit.drill import builders
 from topospread.answer import Remedy, Tried
 from topospread.drill.steps import Fail, NodeChoice, Uncordon
 from topospread.errors import TopospreadError, UnknownVerdictError
+from topospread.promise.fresh import without_placed_pods
+from topospread.simulation.simulate import simulate
 from topospread.sources.client_objects import plain_object
 
 ROOT = Path(__file__).parents[2]
@@ -308,8 +310,35 @@ def test_another_version_is_judged_as_if_every_workload_were_rolled_out() -> Non
     assert (kept.newly_pending, kept.assumed) == ((), ())
 
 
+def test_placed_pods_are_placed_again_in_the_order_of_the_manifests(tmp_path: Path) -> None:
+    """A StatefulSet before a Deployment: the order of kinds is not the order of the file."""
+    items = [builders.workload("StatefulSet", "db"), builders.workload("Deployment", "web")]
+    (file := tmp_path / "both.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    given = topospread.Session(["zones=3,nodes=6,cpu=8", file])
+    first = {each.name: each.node for each in given.simulate().placements}
+    placed = topospread.Session("zones=3,nodes=6,cpu=8").after(manifests=[file])
+    again = simulate(without_placed_pods(placed.inventory)).placements
+    assert {each.name: each.node for each in again} == first
+    assert next(iter(first)) == "db-0"
+
+
 def test_a_drill_of_a_namespace_has_only_its_workloads() -> None:
     objects = [*builders.nodes("a", "b"), builders.workload("Deployment"), builders.workload("Deployment", "other")]
     objects[-1]["metadata"]["namespace"] = "other"
     found = topospread.Session(objects).drill(Fail(NodeChoice("zone", "a")), namespace="other")
     assert [(each.namespace, each.name) for each in found.steps[-1].workloads] == [("other", "other")]
+
+
+@pytest.mark.parametrize("given", ["shop.yaml", ["shop.yaml"], {"kind": "Deployment"}])
+def test_manifests_in_the_place_of_steps_are_named(given: Any) -> None:
+    with pytest.raises(TopospreadError, match=r"is not a step: write manifests=\[\.\.\.\]"):
+        topospread.Session(CLUSTER).after(given)
+
+
+def test_a_cluster_file_and_a_folder_are_one_cluster(tmp_path: Path) -> None:
+    (tmp_path / "web.json").write_text(json.dumps(builders.workload("Deployment")))
+    session = topospread.Session([CLUSTER, tmp_path])
+    assert "web" in [each.name for each in session.inventory.deployments]
+    assert session.inventory.nodes
+    frame = session.after().status().frame("workloads.losses")
+    assert {"workloads_name", "domain", "lost", "of"} <= {*frame.columns}

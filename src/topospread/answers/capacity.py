@@ -391,7 +391,8 @@ def _says(room: Room, losses: tuple[ZoneLossRoom, ...], verdict: Word, partial: 
         f"{each} of {asked}" if verdict == "no" and asked > max(each.most, 1) else str(each) for each in counts
     )
     text = f"{least}{fit} more {noun} of {of} fits" if fit == "1" else f"{least}{fit} more {noun}s of {of} fit"
-    text += f" besides its {room.targets[0].replicas}" if noun == "replica" and room.targets[0].replicas else ""
+    if noun == "replica" and (replicas := room.targets[0].replicas):
+        text += f" besides its {replicas}" + (f" ({replicas + counts[0].least} in all)" if counts[0].known else "")
     text += "".join(f", {left[0]} after the loss of {each.target}" for each in losses[:1])
     return f"{text}; {partial}" if partial else text
 

@@ -19,6 +19,11 @@ CODES: dict[str, str] = {
         "Fewer domains exist than minDomains, so kube-scheduler takes 0 for the global minimum, and every domain soon "
         "exceeds maxSkew. Lower minDomains, or add nodes in further domains."
     ),
+    "old-pods-count": (
+        "A DoNotSchedule constraint without matchLabelKeys: [pod-template-hash] counts the pods of all revisions. "
+        "During a rolling update, new pods are placed in domains with few old pods. After the old pods' deletion the "
+        "domains differ by more than maxSkew. Add pod-template-hash to the constraint's matchLabelKeys."
+    ),
     "topology-key-missing": (
         "No eligible node has the topologyKey of a DoNotSchedule constraint as a label. Such nodes are always "
         "rejected. Add the label to the nodes, or correct the key."

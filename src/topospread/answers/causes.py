@@ -145,10 +145,15 @@ def why_words(causes: Sequence[Cause]) -> str:
     nodes = [each.says for each, leads in zip(causes, leading, strict=True) if not leads]
     if any(each.code == "zone-gone-counts" for each in causes):
         nodes = [each for each in nodes if not each.endswith(_PHRASES["taint"].removeprefix("have "))]
-        return "; ".join([", and ".join(spread), *([joined(nodes)] if nodes else [])])
+        return "; ".join(filter(None, (", and ".join(spread), _clauses(nodes))))
     if spread and nodes:
-        return f"{', and '.join(spread)}, where {joined(nodes)}"
-    return ", and ".join(spread) or joined(nodes)
+        return f"{', and '.join(spread)}, where {_clauses(nodes)}"
+    return ", and ".join(spread) or _clauses(nodes)
+
+
+def _clauses(says: Sequence[str]) -> str:
+    """Return clauses with a comma before each `and` between them, because a clause may list nodes with `and`."""
+    return f"{', '.join(says[:-1])}, and {says[-1]}" if len(says) > 1 else "".join(says)
 
 
 def _chosen(
@@ -272,6 +277,7 @@ def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict:
             named = [node for node, each in verdict.rejected.items() if not set(each.reasons).isdisjoint(reasons)]
             names = tuple(in_order(named)) if len(named) == nodes else ()
         says = f"{_subject(names, nodes, scope)} {agreeing(many, nodes)}"
+        says += ", too" if nodes < scope == max(nodes_of.values()) else ""
         if code == "label-missing" and nodes == scope > 1:
             says = "no node matches the pod's node selector or affinity"
         yield Cause(code=code, says=says, nodes=nodes, objects=names)
@@ -490,10 +496,10 @@ def _of_scores(table: NodeScores, *, from_batch: bool) -> Cause:
         says = f"{of}, {best.node} scores highest now: {best.total}{rest}"
         return Cause(code="lower-score", says=says, objects=(best.node,))
     if len(table.best) > 1:
-        others = counted(len(table.best) - 1, "other node")
-        takes = "draws one of them" if table.draws else "takes the first in its own order"
-        says = f"{of}, {table.chosen} and {others} score highest: {first.total}; kube-scheduler {takes}"
-        return Cause(code="tie", says=says, nodes=len(table.best), objects=(table.chosen,))
+        names = [table.chosen, *(each for each in in_order(table.best) if each != table.chosen)]
+        takes = "draws one of them" if table.draws else "may take any of them"
+        says = f"{of}, {listed(names, 3)} score highest: {first.total}; kube-scheduler {takes}"
+        return Cause(code="tie", says=says, nodes=len(names), objects=tuple(names) if len(names) <= _NAMES else ())
     rival = table.nodes[1]
     leads = {plugin: first.points.get(plugin, 0) - rival.points.get(plugin, 0) for plugin in table.weights}
     plugin = max(leads, key=leads.__getitem__, default="")

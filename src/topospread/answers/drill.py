@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 from msgspec import Meta
 from msgspec.structs import asdict, replace
 
-from topospread.answer import Answer
-from topospread.api.inventory import key_of
+from topospread.answer import Answer, Cause
+from topospread.api.inventory import ObjectKey, key_of
 from topospread.base import Base, Word
 from topospread.drill.drill import within
 from topospread.drill.result import (
@@ -207,15 +207,21 @@ def drill_answer(
     steps = tuple(_step(each, told) for each, told in zip(drill.steps, moved, strict=False))
     new = {f"{each.namespace}/{each.workload}": each.pods for each in drill.harm.pending}
     remedies, untried = _fixes(drill)
+    is_by_old = any(each.code == "matchLabelKeys" for each in remedies)
+    skews = [
+        f"{namespace_}/{name} ends with {noun_of(key)} skew up to {skew}, over maxSkew {limit}"
+        for ((_, namespace_, name), key), (skew, limit) in drill.left_skews.items()
+        if is_by_old
+    ]
     causes = [each.causes for name in new for each in steps[-1].pending if f"{each.namespace}/{each.workload}" == name]
     return DrillResult.like(
         drill,
         kind="DrillResult",
         verdict=verdict,
-        says=_says(drill, verdict, unjudged),
+        says=_says(drill, verdict, unjudged, skews),
         unjudged=unjudged,
         elsewhere="" if drill.elsewhere is None else "; ".join(harm_words(drill.elsewhere, verdict, " newly")),
-        causes=next(iter(causes), ()),
+        causes=next(iter(causes), tuple(Cause(code="old-pods-count", says=_OLD_COUNTS) for _ in skews[:1])),
         newly_pending=new,
         remedies=remedies,
         untried=untried,
@@ -266,8 +272,7 @@ def _compared(state: WorkloadState) -> tuple[int, ...]:
 
 
 def _fixes(drill: Drill) -> tuple[tuple[DrillRemedy, ...], int]:
-    rolls = any(step.rollouts for step in drill.steps)
-    if drill.begun is None or not (drill.harm.pending or drill.harm.not_evicted or (rolls and not drill.harm)):
+    if drill.begun is None or not (drill.harm.pending or drill.harm.not_evicted or drill.left_skews):
         return (), 0
     from topospread.why.drill_fixes import fixes_of
 
@@ -310,17 +315,37 @@ def harm_words(harm: Harm, verdict: Word, newly: str) -> Iterator[str]:
         yield f"{counted(len(harm.not_evicted), 'pod')} not evicted"
 
 
-def grown_skews(before: Spreads, after: Spreads) -> Iterator[str]:
+class GrownSkew(NamedTuple):
+    """A hard constraint over its maxSkew whose skew is larger than before.
+
+    Attributes:
+        key: kind, namespace and name of the workload.
+        position: the constraint's position in the workload.
+        counted: domains that count now and did not before.
+    """
+
+    key: ObjectKey
+    position: int
+    noun: str
+    before: int
+    after: int
+    max_skew: int
+    counted: tuple[str, ...]
+
+
+def grown_skews(before: Spreads, after: Spreads) -> Iterator[GrownSkew]:
     """Yield each hard constraint over its maxSkew whose skew is larger than before, the largest first.
 
     Skew is not harm: it keeps no pod pending until the next pod is created.
     """
     over = [(key, it) for key, found in after.items() for it in found if it.hard and it.skew > it.max_skew]
     for key, each in sorted(over, key=lambda it: -it[1].skew):
-        was = next((it.skew for it in before.get(key, ()) if it.position == each.position), 0)
-        if each.skew > was:
-            name = f"{noun_of(each.topology_key)} skew of {key[1]}/{key[2]}"
-            yield f"{name} grows from {was} to {each.skew}, over maxSkew {each.max_skew}"
+        was = next((it for it in before.get(key, ()) if it.position == each.position), None)
+        if was is None or each.skew > was.skew:
+            known = {it.name for it in was.domains} if was is not None and len(was.domains) < len(each.domains) else ()
+            counted = tuple(it.name for it in each.domains if it.name not in known) if known else ()
+            noun, skew = noun_of(each.topology_key), was.skew if was is not None else 0
+            yield GrownSkew(key, each.position, noun, skew, each.skew, each.max_skew, counted)
 
 
 def guarding(
@@ -350,17 +375,21 @@ def guarding(
     return sorted(found) if evicted else None
 
 
-def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
-    """Return the verdict's sentence: the harm, or the ready pods without harm."""
+_OLD_COUNTS = "a hard constraint without matchLabelKeys: [pod-template-hash] also counts pods of the old revision"
+
+
+def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged], skews: Sequence[str]) -> str:
+    """Return the verdict's sentence: the skew and harm, or the ready pods without harm."""
     end, newly = drill.steps[-1], " newly" if drill.steps[0].pending else ""
     # Name the lost pods that are not replaced even if they are not harm.
-    parts = [*harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
+    parts = [*([listed(skews, 1)] if skews else []), *harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
     pods = {pod for each in open_parts for pod in each.pods}
     unjudged, namespaces = len(pods), sorted({pod.partition("/")[0] for pod in pods})
     if verdict == "yes" or not (unjudged or parts):
         ready = f"{counted(end.ready, 'pod')} {agreeing('are', end.ready)} ready"
-        if end.rollouts:
-            names = listed([f"{each.namespace}/{each.name}" for each in end.rollouts], 2)
+        rolled = [f"{each.namespace}/{each.name}" for each in end.rollouts if each.over]
+        if rolled:
+            names = listed(rolled, 2)
             ready = f"the rollout of {names} is complete, {ready}, and no pod is{' newly' * bool(end.pending)} pending"
         else:
             ready += f" after {counted(len(drill.steps) - 1, 'step')}, and no pod is newly pending"

@@ -28,6 +28,7 @@ class DrillEach(Answer, frozen=True, kw_only=True):
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings for the user.")]
     partial: Annotated[str, Meta(description="Why drills are missing; empty if all ran.")]
     part: Annotated[DrillPart | None, Meta(description="The part of `--shard`; null for all drills.")]
+    namespace: Annotated[str | None, Meta(description="Namespace of `-n` that is judged; null for all.")] = None
 
 
 class DrillCheck(Answer, frozen=True, kw_only=True):
@@ -63,20 +64,19 @@ def each_answer(found: EachDrill) -> DrillEach:
     unknown = [each for each in found.outcomes if each.verdict == "unknown"]
     number = len(found.outcomes)
     noun = {"zone": "zone failure", "node": "node failure", "deploy": "rollout"}[found.kind]
-    says = f"none of {counted(number, noun)} does harm"
+    where = f" in namespace {found.namespace}" if found.namespace is not None else ""
+    says = f"none of {counted(number, noun)} does harm{where}"
     lost = max((len(each.not_replaced) for each in found.outcomes), default=0)
     if lost and not bad:
-        says = (
-            f"no pod is newly pending after {counted(number, noun)}, one at a time, but up to {counted(lost, 'pod')} "
-        )
-        says += f"{agreeing('are', lost)} not replaced"
+        says = f"no pod{where} is newly pending after {counted(number, noun)}, one at a time, but "
+        says += f"up to {counted(lost, 'pod')} {agreeing('are', lost)} not replaced"
     if bad:
-        says = f"{len(bad)} of {counted(number, noun)} {agreeing('do', len(bad))} harm"
+        says = f"{len(bad)} of {counted(number, noun)} {agreeing('do', len(bad))} harm{where}"
         least, most = min(each.pending for each in bad), max(each.pending for each in bad)
         range_ = counted(most, "pod") if least == most else f"{least} to {most} pods"
         lost = max(len(each.lost_quorum) for each in bad)
         what = [f"{range_} newly pending"] if most else []
-        what += [f"up to {counted(lost, 'StatefulSet')} without a quorum"] if lost else []
+        what += [f"most pods of up to {counted(lost, 'StatefulSet')} lost"] if lost else []
         broken, stuck = max(len(each.broken) for each in bad), sum(each.stuck for each in bad)
         what += [f"up to {counted(broken, 'broken PodDisruptionBudget')}"] if broken else []
         what += [counted(stuck, "stuck rollout")] if stuck else []

@@ -47,7 +47,7 @@ def pending_groups(inventory: Inventory, waiting: Waiting, shown: Collection[Obj
     yield from _rejected(waiting.pending)
     stored = {f"{each.namespace}/{each.name}" for each in inventory.pods if exists(each)}
     opened = set(waiting.simulation.open_pods)
-    tried = [each for each in waiting.simulation.placements if workload_key(each) in shown]
+    tried = [each for each in waiting.simulation.placements if each.workload_key in shown]
     feasible = [each for each in tried if each.node is not None and _pod(each) in stored and _pod(each) not in opened]
     if feasible:
         says = "a node is feasible, and kube-scheduler has not placed them yet"
@@ -87,7 +87,7 @@ def fixes_of(simulation: Simulation, namespace: str | None) -> Fixes:
     chosen = {each for each in run.plan.workloads if namespace in (None, each.namespace)}
     if 2 * len(run.queue) > EFFORT:
         return (), len(simulation.pending), False, {}
-    waiting = explain_pending(inventory, run, chosen, suggest=True)
+    waiting = explain_pending(inventory, run, chosen, suggest=True, result=None if options.pools else simulation)
     found = tuple(each.remedies[0] for each in _rejected(waiting.pending) if each.remedies)
     searched = [each.explanation for each in waiting.pending]
     tried = [each for each in searched if each.state == "pending"]
@@ -98,12 +98,6 @@ def fixes_of(simulation: Simulation, namespace: str | None) -> Fixes:
         for name in each.pods
     }
     return found, sum(each.untried or not each.searched for each in tried), bool(tried), causes
-
-
-def workload_key(placement: Placement) -> ObjectKey:
-    """Return kind, namespace and name of the workload of a placed or pending pod."""
-    kind, _, name = placement.workload.partition("/")
-    return kind, placement.namespace, name
 
 
 def _pod(placement: Placement) -> str:

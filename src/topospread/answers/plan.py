@@ -39,7 +39,8 @@ from topospread.promise.compared import (
 )
 from topospread.promise.fresh import LISTS, POD_LISTS, Designed, without_placed_pods
 from topospread.promise.orders import SearchBudget
-from topospread.simulation.causes import to_watch, with_causes
+from topospread.promise.simulated_losses import simulated_losses
+from topospread.simulation.causes import with_causes
 from topospread.simulation.comparison import (
     Comparison,
     PlacementChange,
@@ -54,6 +55,7 @@ from topospread.simulation.placing import Progress
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged
+from topospread.sources.folders import OTHER_AT_INSTALLATION
 
 from .asked import about
 from .finding import Finding as Problem
@@ -63,6 +65,8 @@ from .undeclared import UndeclaredPromise, undeclared
 from .words import counted, joined, listed
 
 _MOST_CAUSES = 3
+_FEWER_LEFT = "nothing is proved to get worse, but a zone loss leaves fewer simulated pods of"
+_FEWER_READY = "losses leave more pods, but fewer are ready afterwards:"
 _MOST_FIXED = 3
 """Maximum number of workloads for which fixes are tried."""
 _WRITTEN_BY_NODES = ("Node", "ResourceSlice", "CSINode", "CSIStorageCapacity")
@@ -127,7 +131,7 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     declared: Annotated[str, Meta(description="Declared promise that decides the verdict; empty without one.")]
     verdict: Annotated[
         Word,
-        Meta(description="Whether the declared promise is kept; without one, whether no fewer pods are left."),
+        Meta(description="Whether the declared promise is kept; if none is declared, whether as many pods are left."),
     ]
     better: Annotated[bool, Meta(description="Whether more pods are left than before.")]
     blocks: Annotated[
@@ -139,8 +143,11 @@ class PromiseSides(Base, frozen=True, kw_only=True):
 class MoveCause(Base, frozen=True, kw_only=True):
     """The filter or score that explains a pod's other node."""
 
-    kind: Annotated[Literal["filter", "score", "tie"], Meta(description="What differs.")]
-    plugin: Annotated[str, Meta(description="Plugin of the filter or score; empty for a tie.")]
+    kind: Annotated[
+        Literal["filter", "score", "tie", "unjudged"],
+        Meta(description="What differs. `unjudged`: the pod is not judged on the side where it has no node."),
+    ]
+    plugin: Annotated[str, Meta(description="Plugin of the filter or score; else empty.")]
     says: Annotated[str, Meta(description="The cause in a sentence.")]
     points: Annotated[
         tuple[int, int] | None,
@@ -157,7 +164,9 @@ class MovedPod(Base, frozen=True, kw_only=True):
     exists: Annotated[tuple[bool, bool], Meta(description="Whether it exists before and after.")]
     nodes: Annotated[tuple[str | None, str | None], Meta(description="Node before and after; null without one.")]
     message: Annotated[str, Meta(description="kube-scheduler's message if it is pending after the change; else empty.")]
-    why: Annotated[MoveCause | None, Meta(description="The cause; only for the first pods of each workload.")]
+    why: Annotated[
+        MoveCause | None, Meta(description="The cause; only for the first pods of each workload, or if it is unjudged.")
+    ]
 
 
 class SkewSides(Base, frozen=True, kw_only=True):
@@ -210,6 +219,13 @@ class Plan(Answer, frozen=True, kw_only=True):
         tuple[UndeclaredPromise, ...], Meta(description="Promises that only the old state declares.")
     ] = ()
     workloads: Annotated[tuple[WorkloadSides, ...], Meta(description="Workloads whose placement changed.")]
+    judged_once: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Workloads with pods that have a node on one side and are not judged on the other, "
+            "NAMESPACE/NAME. Pods of other workloads may move only because of them."
+        ),
+    ] = ()
     newly_pending: Annotated[tuple[str, ...], Meta(description="Pods that are pending only after the change.")]
     newly_placed: Annotated[tuple[str, ...], Meta(description="Pods that are pending only before the change.")]
     newly_gone: Annotated[
@@ -222,7 +238,8 @@ class Plan(Answer, frozen=True, kw_only=True):
         tuple[str, ...],
         Meta(
             description="For two versions: feature gates and rules that move pods, with their versions, oldest first. "
-            "A gate alone restores the placement; rules belong to the plugins that moved pods."
+            "A gate alone restores the placement; rules belong to the plugins that moved pods in that version. "
+            "Sentences name versions that were not searched in time."
         ),
     ] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about only one of the states.")] = ()
@@ -396,17 +413,14 @@ def plan(  # noqa: PLR0913 - keyword arguments
     settings = differences(*(each.config or default_configuration(each.kube_version, each.gates) for each in sides))
     first, second = (simulate(one, by, progress=progress) for one, by in zip(inventories, sides, strict=True))
     comparison = compare(first, second, names or _names(sides), settings)
-    watched = to_watch(comparison)
-    if any(watched):
-        every = zip(inventories, sides, watched, strict=True)
-        again = [simulate(one, with_fields(by, watch=watch), progress=progress) for one, by, watch in every]
-        comparison = with_causes(comparison, again[0], again[1])
+    comparison = with_causes(comparison, inventories, sides, progress)
     shown = comparison if namespace is None else restricted(comparison, namespace)
     review = Review(
         with_fields(shown, counts_new=old is not new),
         only_in(findings[1], findings[0]),
         only_in(findings[0], findings[1]),
-        notes=tuple(each for each in new.notes if each not in old.notes),
+        # An equal note may be about changed templates.
+        notes=tuple(each for each in new.notes if each not in old.notes or OTHER_AT_INSTALLATION in each),
         left_out=left_out,
     )
 
@@ -446,14 +460,18 @@ def plan(  # noqa: PLR0913 - keyword arguments
         )
     )
     rollouts = _Rollouts((), (), ()) if old is new else _rollouts(old, new, shown.before, unscaled[1], seconds)
-    changes = [each for each in (*every_change, *rollouts.changes) if namespace in (None, each.key[1])]
+    known = [each for each in (*every_change, *rollouts.changes) if namespace in (None, each.key[1])]
+    changes = [*known, *simulated_losses(shown, inventories, sides, known)]
     differing = [*_differing(old, new)]
     made = [f"{kind} {name}" for kind, name, how in differing if kind in _WRITTEN_BY_NODES and how != "removed"]
     deciding = [f"{kind} {name}" for kind, name, how in differing if kind in _DECIDING and how == "new"]
     told = [*_told(review, gone, [*made, *deciding])]
     told += [*_told_of_input(old, new, differing, ignored, changed or {}), *rollouts.told]
-    nodes = bool(made) and lines is not None  # without manifests, a session itself changed the nodes
-    unjudged = [*_unjudged(old, new, nodes=nodes, config=any((changed or {}).values())), *rollouts.unjudged]
+    # Without manifests, a session itself changed the nodes.
+    unjudged = [
+        *_unjudged(old, new, nodes=bool(made) and lines is not None, config=any((changed or {}).values())),
+        *rollouts.unjudged,
+    ]
     answer = plan_answer(
         review,
         changes,
@@ -464,10 +482,15 @@ def plan(  # noqa: PLR0913 - keyword arguments
         unjudged=unjudged,
     )
     remedies, untried = ((), ()) if old is new else _remedies(new, changes, unscaled[1], seconds)
-    answer = replace(answer, notes=(*unreadable, *untried, *answer.notes), remedies=remedies)
+    once = [each.pod for each in comparison.moved if (why := comparison.why.get(each.key)) and why.kind == "unjudged"]
+    answer = replace(
+        answer,
+        notes=(*unreadable, *untried, *answer.notes),
+        remedies=remedies,
+        judged_once=tuple(dict.fromkeys(f"{each.namespace}/{each.workload.partition('/')[2]}" for each in once)),
+    )
     if old is new and comparison.why and not _is_set(sides):
-        plugins = {each.plugin for each in comparison.why.values()}
-        answer = replace(answer, rules=tuple(deciding_changes(new, sides, plugins, seconds)))
+        answer = replace(answer, rules=tuple(deciding_changes(new, sides, seconds)))
     assumed = [
         *(["every workload is rolled out once on both sides"] if rolled_out else ()),
         *(
@@ -661,7 +684,12 @@ def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
         left = f"{least}{each.after} of {each.replicas[1]}, not {each.before}"
         left += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
         left += ", if other workloads leave room" if each.ground == "alone" else ""
+        left += ", in the simulation" if _is_simulated_loss(each) else ""
         yield f"{name} keeps less: {EVENT_WORDS[each.event]} {left}"
+
+
+def _is_simulated_loss(change: PromiseChange) -> bool:
+    return change.ground == "played" and change.event == "zone-loss"
 
 
 def _undeclared_reasons(dropped: Sequence[UndeclaredPromise]) -> Iterator[str]:
@@ -728,7 +756,14 @@ def _says(
     if verdict == "no":
         return "; ".join(reasons) or "fewer pods that are not judged can find nodes"
     if verdict == "yes":
-        return "nothing gets worse"
+        named: dict[str, list[str]] = {}
+        for each in changes:
+            if each.is_outweighed and each.after.most < each.before.least:
+                words = _FEWER_LEFT if _is_simulated_loss(each) else _FEWER_READY
+                name = f"{each.key[1]}/{each.key[2]} {each.after} of {each.replicas[1]}, not {each.before}"
+                named.setdefault(words, []).append(name)
+        says = (f"{words} {listed(names, _MOST_CAUSES)}" for words, names in named.items())
+        return "; ".join(says) or "nothing gets worse"
     names = dict.fromkeys(f"{each.key[1]}/{each.key[2]}" for each in changes if each.verdict == "unknown")
     hangs = f"the pods that losses leave of {joined(names)} are undecided" if names else ""
     placements = (*comparison.before.placements, *comparison.after.placements)
@@ -805,6 +840,9 @@ def _allowed(change: PromiseChange) -> str:
     if not change.event.endswith("loss") or not change.replicas[1]:
         return f"{change.key[2]}: {EVENT_WORDS[change.event]} {change.after} of {change.replicas[1]}"
     what = change.event.removesuffix("-loss")
+    if _is_simulated_loss(change):
+        most = [str(of - left.least) for of, left in zip(change.replicas, (change.before, change.after), strict=True)]
+        return f"{change.key[2]}: {most[1]} of {change.replicas[1]} simulated pods are in one zone, before {most[0]}"
     return (
         f"{change.key[2]}: filters let {change.replicas[1] - change.after.most} of {change.replicas[1]} pods into one "
         f"{what}, before at most {change.replicas[0] - change.before.least}"

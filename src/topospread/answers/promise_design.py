@@ -22,7 +22,7 @@ from topospread.controllers.scale import short_target, the_workload
 from topospread.drill.placed_pods import without_pods_of
 from topospread.errors import Place, UsageError
 from topospread.lint.settings import DeclaredPromise
-from topospread.promise.asking import unjudged_classes, unjudged_parts
+from topospread.promise.asking import prepared_with_groups, unjudged_classes, unjudged_parts
 from topospread.promise.design import Design, design
 from topospread.promise.fresh import LISTS, autoscaling_of, simulated_replicas, without_unjudged, workload_of
 from topospread.promise.in_place import replacements
@@ -32,7 +32,6 @@ from topospread.promise.questions import LOSSES
 from topospread.promise.wants import wanted_of
 from topospread.simulation.budgets import desired_healthy
 from topospread.simulation.options import PLAIN, SimulationOptions
-from topospread.simulation.run import prepare
 from topospread.text import did_you_mean
 
 from .asked import asked_of
@@ -263,7 +262,7 @@ def _declaring(
 
 
 def _is_replaced(declared: Want, wants: Sequence[Want], replicas: int) -> bool:
-    """Return whether a wanted promise is at least as strict as a declared promise on the same event."""
+    """Return whether one of the wanted promises implies the declared promise."""
     return any(each.about == declared.about and each.includes(declared, replicas) for each in wants)
 
 
@@ -339,7 +338,8 @@ def _chosen(
 
 
 def _unjudged(inventory: Inventory, options: SimulationOptions, key: ObjectKey) -> tuple[Unjudged, ...]:
-    run = prepare(without_pods_of(inventory, key), replace(options, preemption=False), with_spreads=False)
+    how = replace(options, preemption=False, tries_groups=True)
+    run = prepared_with_groups(without_pods_of(inventory, key), how)
     own = [each for each in run.queue if key_of(each.workload) == key]
     return unjudged_parts(run, own, unjudged_classes(run, own))
 

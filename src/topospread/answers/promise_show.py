@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -146,6 +146,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     states: int = 2_000,
     seconds: float = 3.0,
     typed: Sequence[str] | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> PromiseShow:
     """Return how many pods workloads keep after losses, a drain, a rollout and scaling.
 
@@ -163,6 +164,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         states: maximum number of cluster states searched for each count.
         seconds: time limit of the search for each count, and of repeating each simulated event.
         typed: command-line words for the same input, for `next`; by default the files that were read.
+        progress: receives the name of each search or simulation before it begins.
 
     Returns:
         the answer, with the events of each workload.
@@ -176,7 +178,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     wants = [tuple(declared_wants(inventory, each, declared)) for each in chosen]
     keys = [key_of(each) for each in chosen]
     drilled = most or (20 if len(keys) == 1 else 1)
-    every = shown(inventory, options, keys, SearchBudget(states, seconds), drilled)
+    every = shown(inventory, options, keys, SearchBudget(states, seconds), drilled, progress=progress)
     found = [
         replace(each, declared=own, sizes=_sizes(workload))
         for each, own, workload in zip(every, wants, chosen, strict=True)

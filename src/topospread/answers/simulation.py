@@ -46,7 +46,9 @@ class PlacedWorkload(Base, frozen=True, kw_only=True):
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
     name: Annotated[str, Meta(description="Name of the workload.")]
     replicas: Annotated[int, Meta(description="Desired pods.")]
-    autoscaler: Annotated[AutoscalerBounds | None, Meta(description="Its autoscaler; null if it has none.")]
+    autoscaler: Annotated[
+        AutoscalerBounds | None, Meta(description="Replicas that its autoscaler allows; null without an autoscaler.")
+    ]
     existing: Annotated[int, Meta(description="Its pods on nodes before the simulation.")]
     placed: Annotated[int, Meta(description="Its pods on nodes after the simulation, including earlier pods.")]
     placed_bounds: Annotated[

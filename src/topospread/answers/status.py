@@ -30,7 +30,7 @@ from topospread.why.explain import Waiting, explain_pending
 
 from .asked import asked_of, input_words
 from .causes import all_tainted
-from .pending_pods import Pending, pending_groups, workload_key
+from .pending_pods import Pending, pending_groups
 from .words import agreeing, counted, in_order, listed, noun_of
 
 _MOST_CAUSES = 3
@@ -133,16 +133,18 @@ def status(  # noqa: PLR0913 - keyword arguments
     if waiting:
         owners = {owner for each in pending for owner in each.workloads}
         workloads = tuple(each for each in workloads if f"{each.namespace}/{each.kind}/{each.name}" in owners)
-    to_create = sum(each.node is not None and workload_key(each) in shown for each in placements)
+    to_create = sum(each.node is not None and each.workload_key in shown for each in placements)
     remedies = [each.remedies[0] for each in pending if each.remedies]
     words = input_words(inventory) if typed is None else typed
+    if namespace and words is not None and "-n" not in words:
+        words = [*words, "-n", namespace]
     then: tuple[str, ...] = ()
     if exceeded:
-        found = moves_at_once(inventory, options) if suggest else None
+        found = moves_at_once(inventory, options, namespace) if suggest else None
         if found is None or (found.moves and not found.mends_all):
             then = () if words is None else ("topospread", "rebalance", *words)
         elif found.moves:
-            remedies.insert(1, _evictions(found, exceeded, words))
+            remedies.insert(1, _evictions(found, exceeded, words, namespace))
     unjudged = (
         *(() if explained is None else _unjudged_parts(explained, pending)),
         *(() if waiting else _unjudged_workloads(workloads)),
@@ -260,11 +262,15 @@ def _with_closed_domains(run: Run, workloads: Sequence[WorkloadStatus]) -> Itera
         )
 
 
-def _evictions(found: Rebalance, exceeded: Sequence[WorkloadStatus], typed: Sequence[str] | None) -> Remedy:
+def _evictions(
+    found: Rebalance, exceeded: Sequence[WorkloadStatus], typed: Sequence[str] | None, namespace: str | None
+) -> Remedy:
+    of = f" of namespace {namespace}" if namespace else ""
+    most = "" if found.is_proved else "at most "
     wanted = sum(each.replicas for each in exceeded)
     return Remedy(
         code="rebalance",
-        says=f"after {counted(len(found.moves), 'eviction')} every hard constraint holds",
+        says=f"after {most}{counted(len(found.moves), 'eviction')} every hard constraint{of} holds",
         command=() if typed is None else ("topospread", "rebalance", *typed),
         tried=Tried(verdict="yes", places=wanted, of=wanted, evicts=len(found.moves)),
     )

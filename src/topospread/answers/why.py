@@ -29,8 +29,9 @@ from .spread import (
 from .words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from topospread.scheduling.verdict import Verdict
     from topospread.why.result import ConstraintTable, Explanation, PodSituation, Suggestion
 
 
@@ -96,6 +97,17 @@ class Situation(Base, frozen=True, kw_only=True):
     causes: Annotated[tuple[Cause, ...], Meta(description="Why they are pending; empty if unjudged.")] = ()
 
 
+class NodeForPod(Base, frozen=True, kw_only=True):
+    """A node of the cluster, for the explained pod."""
+
+    node: Annotated[str, Meta(description="Name of the node.")]
+    verdict: Annotated[Word, Meta(description="Whether every filter accepts the node.")]
+    plugin: Annotated[str | None, Meta(description="First filter plugin that rejects the node; null if none does.")]
+    reasons: Annotated[tuple[str, ...], Meta(description="Its reasons, in kube-scheduler's words.")]
+    total: Annotated[int | None, Meta(description="Sum of the weighted scores; null if the node is not feasible.")]
+    points: Annotated[dict[str, int], Meta(description="Score plugin → weighted points.")]
+
+
 class Why(Answer, frozen=True, kw_only=True):
     """Does the pod have a node, or would it find one?"""
 
@@ -149,6 +161,13 @@ class Why(Answer, frozen=True, kw_only=True):
     searched: Annotated[bool, Meta(description="Whether changes were tried.")]
     untried: Annotated[int, Meta(description="Changes that were not tried because of the limit on work.")]
     scores: Annotated[NodeScores | None, Meta(description="Scores, for a pod with a node.")]
+    each_node: Annotated[
+        tuple[NodeForPod, ...],
+        Meta(
+            description="Every node as the pod finds it, highest score first; empty unless `--each-node` asks for it. "
+            "For a bound pod: if it were scheduled now."
+        ),
+    ] = ()
     without: Annotated[
         tuple[ChoiceWithout, ...], Meta(description="The choice without each of the first 32 constraints.")
     ]
@@ -158,8 +177,13 @@ class Why(Answer, frozen=True, kw_only=True):
     notes: Annotated[tuple[str, ...], Meta(description="Notes for the user.")] = ()
 
 
-def why_answer(found: Explanation, *, most_domains: int | None = None) -> Why:
-    """Return the answer for a pod's explanation. ``most_domains``: limit on the listed domains of a constraint."""
+def why_answer(found: Explanation, *, most_domains: int | None = None, each_node: bool = False) -> Why:
+    """Return the answer for a pod's explanation.
+
+    Args:
+        most_domains: limit on the listed domains of a constraint.
+        each_node: whether to list every node.
+    """
     verdict = _verdict(found)
     judged = found.verdict if found.verdict is not None and not found.verdict.error else None
     other = found.assumed if found.assumed is not None else found
@@ -178,6 +202,7 @@ def why_answer(found: Explanation, *, most_domains: int | None = None) -> Why:
         situations=_merged(_situation(each, found) for each in found.situations),
         rejections=rejections_of(judged) if judged is not None else (),
         constraints=tuple(_constraint(each, most_domains) for each in found.constraints),
+        each_node=tuple(_each_node(found.verdict)) if each_node and found.verdict is not None else (),
         core=core_of(found) if verdict == "no" else (),
         tries=UNSET if found.tries is None else found.tries,
         warnings=(
@@ -188,6 +213,24 @@ def why_answer(found: Explanation, *, most_domains: int | None = None) -> Why:
 
 
 _ASSUMED = ("pods that are not judged take no node, or any node that judged filters admit",)
+
+
+def _each_node(verdict: Verdict) -> Iterator[NodeForPod]:
+    """Yield every node, the feasible ones first, highest score first."""
+    total, is_judged = verdict.total, not verdict.error
+    for node in sorted(total, key=lambda each: (-total[each], each)):
+        yield NodeForPod(
+            node=node,
+            verdict="yes" if is_judged else "unknown",
+            plugin=None,
+            reasons=(),
+            total=total[node] if is_judged else None,
+            points=verdict.scores[node] if is_judged else {},
+        )
+    for node, at in sorted(zip(verdict.nodes, verdict.blame.tolist(), strict=True)):
+        if at >= 0:
+            by = verdict.rejections[at]
+            yield NodeForPod(node=node, verdict="no", plugin=by.plugin, reasons=by.reasons, total=None, points={})
 
 
 def _situation(each: PodSituation, found: Explanation) -> Situation:
@@ -243,7 +286,9 @@ def _says(found: Explanation, verdict: Word, placed: list[int]) -> str:
         case "bound":
             return f"{pod} runs on {found.node}{_again(found)}"
         case "placed":
-            return f"{pod} goes to {found.node}"
+            is_first = any(each.pods[0] == found.name for each in found.situations)
+            first = f", the first of {found.wanted} pods," if is_first and found.wanted > 1 else ""
+            return f"{pod}{first} goes to {found.node}"
         case "waiting":
             said = f"{pod} is not tried: it {found.message}".replace("it not created", "it is not created")
             said = f"{pod} is not created: the API server refuses it" if is_refusal(found.message) else said

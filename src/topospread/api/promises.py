@@ -89,6 +89,11 @@ def _want(word: str) -> Want:
     return Want(known, number, bool(found["percent"]))
 
 
+def has_quorum(kind: str, replicas: int) -> bool:
+    """Return whether a quorum is assumed to be needed: for StatefulSets with 3, 5, 7 … replicas."""
+    return kind == "StatefulSet" and replicas >= 3 and replicas % 2 == 1
+
+
 def read_declared(promise: str | None, quorum: str | None) -> tuple[Want, ...]:
     """Return the promises that a workload's two annotations declare, without duplicates.
 

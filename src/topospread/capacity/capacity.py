@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from msgspec.structs import replace as with_fields
+
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory, key_of
+from topospread.api.inventory import Inventory, ObjectKey, key_of
+from topospread.api.pod import Pod
 from topospread.api.pools import NodePool
 from topospread.api.well_known_labels import ZONE
 from topospread.controllers.planned import is_refusal
@@ -20,6 +23,7 @@ from topospread.drill.notes import not_replaced
 from topospread.drill.result import StepOutcome
 from topospread.drill.steps import Step
 from topospread.errors import UsageError
+from topospread.simulation.changed_specs import with_specs
 from topospread.simulation.final_inventory import inventory_after
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.pending import pending_group
@@ -30,7 +34,6 @@ from topospread.sources.load import load
 from topospread.text import listed
 
 from .filling import CapacityQuestion, ParallelRun, Progress, SomeAnswers, capacity_of
-from .honoring import honoring_taints
 from .purchases import Shape, as_pools, purchases, read_shape
 from .result import Capacity, CapacityReport, ZoneLoss
 from .sizing import sizing
@@ -41,11 +44,6 @@ from .wanted import pods_asked, read_more, read_shares, the_pod
 
 def after_losses(inventory: Inventory, question: CapacityQuestion, work: ParallelRun) -> list[ZoneLoss]:
     """Return for each zone how many replicas fit if that zone alone is lost, fewest first.
-
-    Args:
-        inventory: the cluster.
-        question: the replicas to fit.
-        work: processes and progress.
 
     Raises:
         UsageError: if no node has a zone.
@@ -240,7 +238,7 @@ def answer(
         if not (question.options.assumes_unjudged or may_change or _of_end(found)) and besides.buys(found):
             pools, number = question.options.pools, besides.rounds(found)
             keys = [key_of(each) for each in found.targets]
-            free = honoring_taints(settled, keys) if besides.is_short(found) and not besides.each_zone else None
+            free = _honoring_taints(settled, keys) if besides.is_short(found) and not besides.each_zone else None
             if free is not None:
                 report = replace(report, honoring=capacity_of(free, question))
             if not pools:
@@ -295,3 +293,22 @@ def _rolled_out(found: Capacity) -> Iterator[str]:
                 f"{each.namespace}/{each.name} is being rolled out, with {each.there} pods for {each.replicas} "
                 "replicas: additional replicas are counted beside these pods"
             )
+
+
+def _honoring_taints(inventory: Inventory, keys: Collection[ObjectKey]) -> Inventory | None:
+    """Return the inventory in which all pods of workloads honor taints, also existing ones; None if they do already."""
+    changed = False
+
+    def honors(pod: Pod) -> Pod:
+        nonlocal changed
+        made = [
+            with_fields(each, node_taints_policy="Honor") if each.when_unsatisfiable == "DoNotSchedule" else each
+            for each in pod.spec.topology_spread_constraints or ()
+        ]
+        if made == (pod.spec.topology_spread_constraints or []):
+            return pod
+        changed = True
+        return with_fields(pod, spec=with_fields(pod.spec, topology_spread_constraints=made))
+
+    found = with_specs(inventory, keys, honors)
+    return found if changed else None

@@ -47,9 +47,7 @@ class CapacityQuestion:
 
     Attributes:
         shares: workloads with their replicas per round; empty if `pod` is set.
-        pod: the pod to fit repeatedly.
         limit: maximum number of rounds; a round is the pod, or all shares once.
-        options: the simulation options.
     """
 
     shares: tuple[Share, ...]
@@ -108,11 +106,7 @@ class SomeAnswers:
 
 @dataclass(slots=True)
 class _TargetPods:
-    """The pods of one target to place, in order.
-
-    Attributes:
-        missing: number of pods, at the start of the list, that the target already lacks.
-    """
+    """The pods of one target to place, in order. The target already lacks the first ``missing`` pods."""
 
     row: Workload
     share: int
@@ -156,7 +150,6 @@ def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progre
 
     Args:
         settled: the cluster after its pending pods were placed where they fit.
-        question: the replicas to fit.
         progress: receives the number of placed rounds.
 
     Raises:
@@ -229,9 +222,7 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
 
 
 def _place_others(run: Run, targets: set[ObjectKey]) -> Counter[str]:
-    """Place other pending pods, such as DaemonSet pods on new nodes. Return how many stay pending by workload,
-    ``NAMESPACE/NAME``.
-    """
+    """Place other pending pods, such as DaemonSet pods on new nodes. Return workload → how many stay pending."""
     others = [each for each in run.queue if key_of(each.workload) not in targets]
     run.queue = others
     place_all(run)
@@ -255,8 +246,6 @@ def fill(
     """Place the missing pods, then complete rounds, until a pod finds no node.
 
     Args:
-        filled: the cluster, which is changed.
-        question: limit on rounds.
         progress: receives the number of complete rounds.
         grow: function that adds a node for a pending pod, and returns whether to attempt the pod again.
     """
@@ -312,7 +301,6 @@ def _is_grouped(run: Run, queued: QueuedPod) -> bool:
 
 
 def _tried(run: Run, pods: Sequence[QueuedPod], *, at_once: bool) -> list[PodOutcome]:
-    """Schedule one pod, or pods of a group together."""
     if _is_grouped(run, pods[0]):
         from topospread.simulation.group_attempts import try_more
 
@@ -365,7 +353,6 @@ def _capacity(filled: FilledCluster, question: CapacityQuestion) -> Capacity:
 
 
 def _evicts(run: Run, queued: QueuedPod, verdict: Verdict | None, question: CapacityQuestion) -> str:
-    """Return the pods that kube-scheduler would evict for the pending pod."""
     scheduler = run.scheduler
     asks = verdict is not None and not verdict.error and bool(verdict.nodes) and question.options.preemption
     if not asks or verdict is None or not scheduler.preempts(queued.pod) or _is_grouped(run, queued):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_fields
+from itertools import count
 
 from msgspec.structs import replace
 
@@ -83,10 +84,7 @@ def shapes_of(nodes: Sequence[Node]) -> list[Shape]:
 
 
 def _of_zones(nodes: Sequence[Node]) -> set[str]:
-    """Return the labels that depend on the zone: well-known labels, and labels with one distinct value per zone.
-
-    For example, clouds label the node groups that exist for each zone.
-    """
+    """Return labels that depend on the zone: well-known ones, and ones such as node groups with one value per zone."""
     by_zone: dict[str, list[dict[str, str]]] = {}
     for node in nodes:
         by_zone.setdefault(node.labels.get(ZONE, ""), []).append(dict(node.labels))
@@ -106,10 +104,7 @@ def purchases(
 
     Args:
         settled: the cluster after its pending pods were placed where they fit.
-        without: capacity without a new node.
-        question: the replicas to fit.
         shapes: node sizes; by default the cluster's.
-        work: processes and progress.
 
     Raises:
         Interrupted: on Ctrl-C, with `SomeAnswers`.
@@ -146,7 +141,10 @@ def as_pools(nodes: Sequence[Node], without: Capacity, shapes: Sequence[Shape]) 
 
 def _wanted(nodes: Sequence[Node], without: Capacity, shapes: Sequence[Shape]) -> list[tuple[Shape, str]]:
     """Return each shape in each zone, and in a new zone if the constraints want one."""
-    zones = [*_zones(nodes), *([NEW_ZONE] if _lacks_a_zone(without) else [])]
+    # The zones with a ready, reachable node, or all zones if none has one; [""] without zones.
+    living = [node for node in nodes if not is_silent(node)]
+    named = ({node.labels[ZONE] for node in some if ZONE in node.labels} for some in (living, nodes))
+    zones = [*sorted(next(filter(None, named), {""})), *([NEW_ZONE] if _lacks_a_zone(without) else [])]
     return [(shape, zone) for shape in shapes or shapes_of(nodes) for zone in zones]
 
 
@@ -161,13 +159,6 @@ def _lacks_a_zone(capacity: Capacity) -> bool:
     return any(arithmetic.topology_key == ZONE and arithmetic.lacks_domains for arithmetic, _ in each_of)
 
 
-def _zones(nodes: Sequence[Node]) -> list[str]:
-    """Return the zones with a ready, reachable node, or all zones if none has one; ``[""]`` without zones."""
-    living = [node for node in nodes if not is_silent(node)]
-    named = ({node.labels[ZONE] for node in some if ZONE in node.labels} for some in (living, nodes))
-    return sorted(next(filter(None, named), {""}))
-
-
 def _with_node(inventory: Inventory, shape: Shape, zone: str) -> Inventory:
     return with_fields(inventory, nodes=[*inventory.nodes, _made(inventory.nodes, shape, zone)])
 
@@ -175,7 +166,7 @@ def _with_node(inventory: Inventory, shape: Shape, zone: str) -> Inventory:
 def _made(nodes: Sequence[Node], shape: Shape, zone: str) -> Node:
     """Return a node of this size in a zone, with the topology labels of the zone's nodes."""
     taken = {each.name for each in nodes}
-    name = next(name for name in _names() if name not in taken)
+    name = next(name for number in count(1) if (name := f"one-more-{number}") not in taken)
     node = node_like(shape.model, name, zone)
     neighbour = next((each for each in nodes if zone and each.labels.get(ZONE) == zone), None)
     if neighbour is None:
@@ -184,10 +175,3 @@ def _made(nodes: Sequence[Node], shape: Shape, zone: str) -> Node:
     labels = {key: value for key, value in node.labels.items() if key not in places}
     labels |= {key: value for key, value in neighbour.labels.items() if key in places}
     return replace(node, metadata=replace(node.metadata, labels=labels))
-
-
-def _names() -> Iterator[str]:
-    number = 0
-    while True:
-        number += 1
-        yield f"one-more-{number}"

@@ -61,7 +61,6 @@ class PoolPart:
     Attributes:
         domain: index of its nodes' domain; −1 without a domain.
         room: capacity of one node.
-        eligible: whether a node of the pool makes its domain eligible.
     """
 
     domain: int
@@ -142,10 +141,7 @@ class DomainCover:
         return float(found[left])
 
     def _costs(self, first: int, prices: Sequence[int], most: Sequence[int]) -> list[Floats]:
-        """Return domain → number of pods → least price of nodes from pools ``first`` and later.
-
-        This is a knapsack problem per domain, solved once for every ``first``.
-        """
+        """Return domain → number of pods → least price from pools ``first`` and later: a knapsack problem for each."""
         key = (*prices, *most)
         if key not in self.known:
             costs = [np.concatenate([[0.0], np.full(self.need, math.inf)]) for _ in self.rooms]

@@ -47,8 +47,6 @@ def sizing(settled: Inventory, question: CapacityQuestion, rounds: int, seconds:
 
     Args:
         settled: the cluster after its pending pods were placed where they fit.
-        question: the replicas to fit, and the pools (in its options).
-        rounds: required rounds.
         seconds: time limit of the search.
 
     Raises:
@@ -151,7 +149,6 @@ class _Search:
         return None if math.isinf(found) else math.ceil(found - _ROUNDING)
 
     def _nodes(self, counts: Counts) -> list[Node]:
-        """Return the cluster's nodes and the new nodes of a set."""
         nodes = list(self.settled.nodes)
         for pool, number in zip(self.pools, counts, strict=True):
             nodes += [pool.node(name, nodes) for name in islice(new_names(pool, nodes), number)]
@@ -273,11 +270,7 @@ class _Search:
 
 
 def _prices(pools: Sequence[NodePool]) -> list[int]:
-    """Return integers proportional to the pools' prices; 1 for each pool without prices.
-
-    Raises:
-        UsageError: if only some pools have a price.
-    """
+    """Return integers proportional to the pools' prices; 1 for each pool without prices."""
     given = [each.price for each in pools if each.price is not None]
     if len(given) < len(pools):
         if given:

@@ -25,11 +25,7 @@ _SCALABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet",
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A workload, and its replicas per round.
-
-    Attributes:
-        target: ``[NAMESPACE/]KIND/NAME``.
-    """
+    """A workload ``[NAMESPACE/]KIND/NAME``, and its replicas per round."""
 
     target: str
     number: int = 1
@@ -59,11 +55,7 @@ def read_shares(texts: Iterable[str], namespace: str | None = None) -> tuple[Sha
 
 
 def read_more(text: int | str) -> int | Fraction:
-    """Parse the required replicas: a number, or a share of the replicas such as ``20%``.
-
-    Raises:
-        UsageError: if it is neither.
-    """
+    """Parse the required replicas: a number, or a share such as ``20%``. Raise UsageError if it is neither."""
     if isinstance(text, int) or (text.isascii() and text.isdigit()):
         number = int(str(text)[:10])
         if 1 <= number <= _MOST_MORE:
@@ -111,11 +103,7 @@ def check_shares(shares: Iterable[Share], there: Iterable[ObjectKey]) -> dict[Sh
 
 
 def the_pod(manifest: Inventory, path: str) -> Pod:
-    """Return the only pod in a file.
-
-    Raises:
-        InputError: if there is not exactly one.
-    """
+    """Return the only pod in a file. Raise InputError if there is not exactly one."""
     pods = manifest.pods
     if len(pods) != 1:
         raise InputError(f"{len(pods) or 'no'} pods found; the file must hold one Pod", Place(source=path))

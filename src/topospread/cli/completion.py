@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import click
-from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
+from click.shell_completion import ShellComplete, get_completion_class
 
 from .usage import EXITS_WORKED, VARIABLE, Explained
 
@@ -46,9 +46,5 @@ def kubectl_complete() -> None:
 
     words = sys.argv[1:] or [""]
     found = ShellComplete(topospread, {}, "kubectl topospread", VARIABLE).get_completions(words[:-1], words[-1])
-    named = [each for each in found if each.type == "plain"]
-    click.echo("\n".join([*map(_line, named), _FILES if len(named) < len(found) else _NO_FILES]))
-
-
-def _line(item: CompletionItem) -> str:
-    return f"{item.value}\t{item.help}" if item.help else str(item.value)
+    lines = [f"{each.value}\t{each.help}" if each.help else str(each.value) for each in found if each.type == "plain"]
+    click.echo("\n".join([*lines, _FILES if len(lines) < len(found) else _NO_FILES]))

@@ -117,7 +117,6 @@ def show(**given: Any) -> int:
 
 
 def _show_project() -> int:
-    """Print each setting of the project file with its file and line."""
     from .project import project_settings
 
     found = project_settings()

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 HELP = """\
 Simulate failures and changes in steps, each until nothing changes any more.
 
-NODES is a label KEY=VALUE, or node=, zone=, region= or pool= with a name.
+NODES: KEY=VALUE, or node=, zone=, region=, pool=; several: zone=a,pool=x.
 
 \b
 Examples:
@@ -175,11 +175,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
 
 
 def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
-    """Check that the options can be combined.
-
-    Raises:
-        UsageError: if they cannot, or if there is no step.
-    """
+    """Raise UsageError if there is no step, or options cannot be combined."""
     if not given["merge"]:
         drill_many.check_formats(given)
     if given["merge"]:
@@ -189,7 +185,9 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
             raise UsageError(f"--merge cannot be combined with {(beside or ['a step'])[0]}: it runs no drill")
         return
     if given["each"] and steps:
-        raise UsageError("--each cannot be combined with step options")
+        raise UsageError(
+            "--each cannot be combined with step options; run these with --save FILE, then --each --on FILE"
+        )
     if given["each"] and wants(given, "html", "svg"):
         raise UsageError("-o html and -o svg cannot be combined with --each: they show the steps of one drill")
     if given["save"] and given["each"]:
@@ -240,11 +238,7 @@ def _keeps_after(given: dict[str, Any], inventory: Inventory) -> bool:
 
 
 def read_steps(order: list[str], given: dict[str, Any]) -> list[Step]:
-    """Return the steps in command-line order.
-
-    Raises:
-        UsageError: if a step is malformed, or --like or --zone does not follow --add-nodes.
-    """
+    """Return the steps in command-line order. Raise UsageError if a step is malformed or --add-nodes lacks --like."""
     values = {name: iter(given[name.replace("-", "_")]) for name in _STEPS}
     words = iter([(name, next(values[name])) for name in order])
     return list(_steps(list(words), given["namespace"]))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from topospread.errors import UsageError
 
+from .inputs import shown_namespace
 from .output import code_of, prints_page, wants, write_answer
 from .terminal import progress, show_commands, warn
 
@@ -33,14 +34,24 @@ def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions
     from topospread.drill.shards import read_shard
 
     shard = read_shard(given["shard"], "--shard") if given["shard"] else None
+    namespace = shown_namespace(given)
     try:
         with progress("drilling") as bar:
             if given["dask"]:
                 from topospread.drill.dask_workers import SharedEach, drill_each_on_dask
 
-                found = drill_each_on_dask(SharedEach(inventory, given["each"], options), given["dask"], bar)
+                work = SharedEach(inventory, given["each"], options, namespace=namespace)
+                found = drill_each_on_dask(work, given["dask"], bar)
             else:
-                found = drill_each(inventory, given["each"], options, given["workers"], progress=bar, shard=shard)
+                found = drill_each(
+                    inventory,
+                    given["each"],
+                    options,
+                    given["workers"],
+                    progress=bar,
+                    shard=shard,
+                    namespace=namespace,
+                )
     except Interrupted as interrupted:
         _show_each(interrupted.finished, given, (inventory, options))
         return INTERRUPTED
@@ -48,22 +59,14 @@ def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions
 
 
 def check_formats(given: dict[str, Any]) -> None:
-    """Check that formats of --check are used with --check only.
-
-    Raises:
-        UsageError: if they are used otherwise.
-    """
+    """Raise UsageError if formats of --check are used without --check."""
     for name in OF_CHECKS:
         if wants(given, name):
             raise UsageError(f"-o {name} requires --check")
 
 
 def check_sharing(given: dict[str, Any]) -> None:
-    """Check that at most one option distributes the drills.
-
-    Raises:
-        UsageError: if several options do.
-    """
+    """Raise UsageError if several options distribute the drills."""
     if given["dask"] and (given["shard"] or given["workers"]):
         raise UsageError("--dask distributes the drills itself: leave out --shard and --workers")
 

@@ -69,7 +69,7 @@ def dump(**given: Any) -> int:
         return 0
     access = read_access(given)
     from topospread.live.cluster_lists import WantedLists
-    from topospread.live.take_snapshot import take_snapshot
+    from topospread.live.read_cluster import take_snapshot
 
     # SIGTERM removes a half-written file, like Ctrl-C. `run_or_terminate` handles signals while lists are read.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -38,7 +38,6 @@ Examples:
 
 
 def _names_from(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the completions of a name."""
     from topospread.answers.cause_codes import CODES
     from topospread.api.fields import paths
     from topospread.lint.rules import BY_ID
@@ -58,11 +57,7 @@ def _names_from(context: click.Context, parameter: click.Parameter, incomplete: 
 )
 @click.option("--color", type=COLOUR, default="auto", help="Use colours: on a terminal, always or never.")
 def explain(name: str, output: str, color: str) -> int:
-    """Explain a field, rule, cause or topic.
-
-    Raises:
-        UsageError: if the name is unknown or names a pod, or if -o is given for anything but ``rules``.
-    """
+    """Explain a field, rule, cause or topic. Raise UsageError for an unknown name, or ``-o`` without ``rules``."""
     if output != "text" and name != "rules":
         raise UsageError(f"-o {output} is for: topospread explain rules")
     if name == "rules":
@@ -125,7 +120,6 @@ def _is_rule(name: str, color: str) -> bool:
 
 
 def _rules(output: str, color: str) -> None:
-    """Print the list of rules."""
     from topospread.lint.rules import RULES
     from topospread.render.pages.rules import rules_page
     from topospread.render.text import text

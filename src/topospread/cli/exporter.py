@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,9 +12,6 @@ from topospread.config.versions import NEWEST
 from .inputs import PATH, read_configuration
 from .served_address import served_at, tls_options
 from .usage import EXITS_WORKED, Explained
-
-if TYPE_CHECKING:
-    from topospread.exporter.process import Judging
 
 HELP = """\
 Watch a cluster and serve metrics of its pods' spread for Prometheus, until SIGTERM. Nothing is written to the
@@ -72,7 +69,14 @@ def exporter(**given: Any) -> int:
     from topospread.extras import require
 
     require("live")
-    judging = judging_of(given)
+    from topospread.config.load import default_configuration
+    from topospread.exporter.collector import SeriesLimits
+    from topospread.exporter.process import Judging
+
+    gates = read_gates(given["kube_version"], given["feature_gates"])
+    configuration = read_configuration(given["config_path"], gates)
+    configuration = configuration or default_configuration(gates.kube_version, gates)
+    judging = Judging(configuration, gates, SeriesLimits(given["max_workloads"], given["max_domains"]))
     # The server only has metrics, so --bind-address is their address; loopback by default.
     metrics = given["bind_address"], given["port"]
     address = served_at(given | {"metrics": metrics}, given["port"], "--port")
@@ -84,22 +88,3 @@ def exporter(**given: Any) -> int:
 
     set_up(given["verbosity"], given["logging_format"])
     return asyncio.run(run(Export(judging, given["kubeconfig"], given["context"], address)))
-
-
-def judging_of(given: dict[str, Any]) -> Judging:
-    """Return the scheduler version and configuration to follow.
-
-    Raises:
-        InputError: if the configuration cannot be read, or kube-scheduler rejects it.
-    """
-    from topospread.config.load import default_configuration
-    from topospread.exporter.collector import SeriesLimits
-    from topospread.exporter.process import Judging
-
-    gates = read_gates(given["kube_version"], given["feature_gates"])
-    configuration = read_configuration(given["config_path"], gates)
-    return Judging(
-        configuration or default_configuration(gates.kube_version, gates),
-        gates,
-        SeriesLimits(given["max_workloads"], given["max_domains"]),
-    )

@@ -79,11 +79,7 @@ def named_clusters(given: dict[str, Any]) -> tuple[str, list[str]]:
 
 
 def _check(given: Mapping[str, Any], option: str, clusters: Sequence[str]) -> None:
-    """Check that all options work with several clusters.
-
-    Raises:
-        UsageError: if an option does not.
-    """
+    """Raise UsageError if an option does not work with several clusters."""
     for name in ("watch", "traffic", "anonymous"):
         if given[name]:
             raise UsageError(f"--{name} works with one cluster, got {len(clusters)}")
@@ -101,10 +97,7 @@ def ask_each(
     """Run the question on each cluster and print one combined answer.
 
     Args:
-        given: the options of the command.
         option: the option that names one cluster, ``cluster`` or ``context``.
-        clusters: their names.
-        ask: function that answers for one cluster's options.
 
     Raises:
         UsageError: if no cluster can be read.

@@ -125,11 +125,7 @@ input_options = inputs_with()
 
 
 def namespace_options(shown: str) -> Callable[[Command], Command]:
-    """Return the decorator for ``-n`` and ``-A``.
-
-    Args:
-        shown: verb phrase for the help, such as "Show".
-    """
+    """Return the decorator for ``-n`` and ``-A``; ``shown`` is the help's verb, such as "Show"."""
 
     return together(
         click.option(
@@ -145,11 +141,7 @@ def namespace_options(shown: str) -> Callable[[Command], Command]:
 
 
 def checked_namespace(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Return the namespace, or None.
-
-    Raises:
-        UsageError: if it is not a valid namespace name.
-    """
+    """Return the namespace, or None. Raise UsageError if it is not a valid name."""
     from topospread.api.validation.names import dns_label
 
     problems = [] if value is None else list(dns_label(value))
@@ -165,11 +157,7 @@ def shown_namespace(given: Mapping[str, Any]) -> str | None:
 
 
 def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
-    """Read the options of `rendering_options`.
-
-    Raises:
-        UsageError: if options cannot be combined.
-    """
+    """Read the options of `rendering_options`. Raise UsageError if they cannot be combined."""
     from topospread.sources.rendering import Rendering, chart_options
 
     rendering = Rendering(
@@ -220,7 +208,6 @@ def read_inventory(
 
 
 def _live_reading(given: Mapping[str, Any], needed: NeededKinds | None) -> LiveReading:
-    """Return a function that reads the needed kinds from the named live cluster."""
     from topospread.sources.needed_kinds import ALL
 
     wanted = ALL if needed is None or given.get("save") or wants(given, "html") else needed
@@ -234,11 +221,7 @@ def _or_applied(
     stdin: BinaryIO | None,
     reading: LiveReading,
 ) -> Inventory:
-    """Read the input; manifests without nodes are applied to the cluster that kubectl points at, if there is one.
-
-    Raises:
-        InputError: if the input cannot be read or used.
-    """
+    """Read the input; manifests without nodes are applied to the cluster that kubectl points at, if there is one."""
     from topospread.sources.load import NoNodesError
 
     if STANDARD_INPUT in paths and stdin is not None and given["cluster"] is None and is_there(given):
@@ -267,6 +250,8 @@ def _loaded(
 
     namespace = given["namespace"] or ("default" if live is None else read_access(given).namespace())
     with progress("reading") as bar:  # live reads show their own progress line
+        # The settings in this folder describe custom resources; for `plan`, the folder in the old state.
+        named: str = given.get("settings_from") or os.curdir
         return load(
             paths,
             cluster=given["cluster"] if live is None else None,
@@ -274,19 +259,13 @@ def _loaded(
             strict=given["strict"],
             namespace=namespace,
             with_hooks=given["with_hooks"],
-            kinds=find_kinds(_settings_folder(given)),
+            kinds=find_kinds(named if os.path.isdir(named) else os.path.dirname(named) or os.curdir),
             rendering=read_rendering(given, given["kube_version"].strip()),
             comparison_operators=any(each.lets_compare for each in by),
             live=live,
             allow_empty=given["allow_empty"],
             progress=bar if live is None else None,
         )
-
-
-def _settings_folder(given: Mapping[str, Any]) -> str:
-    """Return the folder whose settings describe custom resources; for `plan`, the folder in the old state."""
-    named: str = given.get("settings_from") or os.curdir
-    return named if os.path.isdir(named) else os.path.dirname(named) or os.curdir
 
 
 def file_words(*paths: str) -> list[str]:
@@ -300,7 +279,6 @@ def read_options(
     """Return the control plane and placement options of the command line, without ``--scale``.
 
     Args:
-        given: the options of a command.
         kube_version: version to use instead of ``--kube-version``.
         config: file to use instead of ``--config``.
 
@@ -358,11 +336,7 @@ def read_configuration(path: str | None, gates: Gates) -> Configuration | None:
 
 
 def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:
-    """Parse ``--scale deploy/web=30``. Names without a namespace get that of ``-n``.
-
-    Raises:
-        UsageError: if a value is malformed.
-    """
+    """Parse ``--scale deploy/web=30``. Names without a namespace get that of ``-n``. Raise UsageError if malformed."""
     from topospread.controllers.scale import in_namespace, read_scale
 
     found = (read_scale(each, "--scale") for each in given["scale"])
@@ -370,11 +344,7 @@ def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:
 
 
 def given_pools(given: Mapping[str, Any]) -> tuple[NodePool, ...]:
-    """Return the pools of ``--pools``.
-
-    Raises:
-        InputError: if a file cannot be read or is invalid.
-    """
+    """Return the pools of ``--pools``. Raise InputError if a file cannot be read or is invalid."""
     if not given["pools"]:
         return ()
     from topospread.sources.pools import read_pools

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -114,11 +114,7 @@ def lint(**given: Any) -> int:
 
 
 def _live_cluster(given: dict[str, Any]) -> ClusterReading | None:
-    """Return the reader of the live cluster to compare with; None if no live cluster is named.
-
-    Raises:
-        UsageError: if another cluster is named as well.
-    """
+    """Return the reader of the live cluster to compare with; None without one. No other cluster may be named."""
     if not is_named(given):
         return None
     is_meant(given, ())
@@ -173,18 +169,21 @@ def _chosen(given: dict[str, Any], name: str, own: str | None) -> str | None:
 
 
 def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_empty: bool) -> None:
-    """Name unreadable files and files without Kubernetes objects on stderr.
-
-    Raises:
-        InputError: if nothing was linted, unless that is allowed.
-    """
+    """Name unreadable files and files without Kubernetes objects on stderr. Raise InputError if nothing was linted."""
+    from topospread.sources.duplicate_names import notes_on_namesakes
     from topospread.sources.files import no_object
 
     for error in outcome.read.broken:
         click.echo(f"error: {one_line(str(error))}", err=True)
     for note in left_out(outcome.read, question.paths):
         click.echo(f"note: {one_line(note)}", err=True)
-    for note in _namesakes(outcome):
+    given = outcome.given
+    placed = {
+        (each.kind, each.item.namespace, each.item.name): None
+        for each in given.manifests
+        if each.item.namespace and not each.stored and not (each.value.get("metadata") or {}).get("namespace")
+    }
+    for note in notes_on_namesakes(given.cluster.objects() if given.cluster is not None else (), placed):
         click.echo(f"note: {one_line(note)}", err=True)
     if not outcome.read.subjects and not outcome.read.broken and not allow_empty:
         raise no_object(question.paths)
@@ -204,21 +203,7 @@ def left_out(read: Read, paths: Sequence[str] = ()) -> list[str]:
     return [*read.notes, *lines, *note_of_deliveries(read.deliveries)]
 
 
-def _namesakes(outcome: LintReport) -> Iterable[str]:
-    """Yield notes on manifests without a namespace whose name exists in another namespace of the cluster."""
-    from topospread.sources.duplicate_names import notes_on_namesakes
-
-    given = outcome.given
-    placed = {
-        (each.kind, each.item.namespace, each.item.name): None
-        for each in given.manifests
-        if each.item.namespace and not each.stored and not (each.value.get("metadata") or {}).get("namespace")
-    }
-    return notes_on_namesakes(given.cluster.objects() if given.cluster is not None else (), placed)
-
-
 def _written(report: LintReport, given: dict[str, Any]) -> int:
-    """Write the answer in every requested format; return its exit code."""
     from topospread.answers.lint import cases, lint_answer
     from topospread.render.github import github, workflow_command
     from topospread.render.junit import junit

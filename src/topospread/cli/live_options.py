@@ -35,11 +35,7 @@ NOBODY: Mapping[str, Any] = {"context": None, "kubeconfig": None, "user": None, 
 
 
 def read_access(given: Mapping[str, Any]) -> Access:
-    """Read the options of `access_options`.
-
-    Raises:
-        UsageError: the extra ``live`` is not installed, or a group is named without a user.
-    """
+    """Read the options of `access_options`. Raise UsageError without the extra ``live``, or a group without a user."""
     from topospread.extras import require
 
     require("live")

@@ -137,7 +137,11 @@ def _exit_code() -> int:
         _discard_output()
         code = _fault(error, f"the output cannot be written: {error.strerror}")
     except OSError as error:
-        code = _fault(error, _failed(error))
+        names = [
+            one_line(os.fsdecode(each)) for each in (error.filename, error.filename2) if isinstance(each, str | bytes)
+        ]
+        why = error.strerror or one_line(str(error)) or type(error).__name__
+        code = _fault(error, f"{': '.join([*names, why])}; {DEBUG}=1 shows where")
     except Exception as error:
         what = one_line(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
         code = _fault(error, f"internal error, not caused by your input ({what}); {DEBUG}=1 shows where")
@@ -153,7 +157,13 @@ def _run() -> int:
     asked = os.environ.get(VARIABLE)
     if asked:
         return shell_complete(topospread, {}, name, VARIABLE, asked)
-    _refuse_files_as_options(sys.argv[1:])
+    # A shell's ``*`` and tools such as pre-commit pass file names, and a stranger may add a file named ``--fix``.
+    words = sys.argv[1:]
+    for word in words[: words.index("--")] if "--" in words else words:
+        if word.startswith("-") and word != "-" and os.path.lexists(word):
+            from topospread.sources.text import shown_path
+
+            raise UsageError(f"{shown_path(word)} is an option and a file here; write -- before paths")
     with topospread.make_context(name, sys.argv[1:]) as context:
         result: Any = topospread.invoke(context)
     return result if isinstance(result, int) else 0
@@ -170,13 +180,6 @@ def _usage(error: click.ClickException) -> str:
     return one_line(" ".join((error.message if own else error.format_message()).split()))
 
 
-def _failed(error: OSError) -> str:
-    """Return the operating system's error with the file or program."""
-    names = [one_line(os.fsdecode(each)) for each in (error.filename, error.filename2) if isinstance(each, str | bytes)]
-    why = error.strerror or one_line(str(error)) or type(error).__name__
-    return f"{': '.join([*names, why])}; {DEBUG}=1 shows where"
-
-
 def _fault(error: Exception, words: str) -> int:
     if os.environ.get(DEBUG):
         import traceback
@@ -188,21 +191,6 @@ def _fault(error: Exception, words: str) -> int:
 def _say(text: str, code: int) -> int:
     click.echo(text, err=True)
     return code
-
-
-def _refuse_files_as_options(words: list[str]) -> None:
-    """Reject an option that is also a file name in this folder, unless ``--`` ends the options.
-
-    A shell's ``*`` and tools such as pre-commit pass file names, and a stranger may add a file named ``--fix``.
-
-    Raises:
-        UsageError: if an option is also a file.
-    """
-    for word in words[: words.index("--")] if "--" in words else words:
-        if word.startswith("-") and word != "-" and os.path.lexists(word):
-            from topospread.sources.text import shown_path
-
-            raise UsageError(f"{shown_path(word)} is an option and a file here; write -- before paths")
 
 
 def program_name() -> str:

@@ -57,28 +57,18 @@ Examples:
 @click.option("--on", "cluster", metavar="CLUSTER", type=PATH, help="Cluster for calls that name none.")
 @click.option("--context", metavar="NAME", help="Kubeconfig context of a live cluster, read at each call.")
 def mcp(roots: tuple[str, ...], cluster: str | None, context: str | None) -> int:
-    """Serve until standard input ends.
-
-    Raises:
-        UsageError: if the extra is missing, or no readable folder or cluster is named.
-    """
+    """Serve until standard input ends. Raise UsageError without the extra, or without a readable folder or cluster."""
     require("mcp")
     asyncio.run(_serve(server_of(started(roots, cluster, context))))
     return 0
 
 
 def started(roots: tuple[str, ...], cluster: str | None, context: str | None) -> Started:
-    """Return the folders and the cluster that the command line allows.
-
-    Raises:
-        UsageError: if a folder is missing, two clusters are named, or no folder or cluster is named.
-    """
+    """Return the allowed folders and cluster. Raise UsageError if they are missing, or two clusters are named."""
+    from topospread.sources.roots import real_path
     from topospread.sources.synthetic_cluster import is_synthetic
 
-    if not roots and os.path.realpath(os.curdir) in (
-        os.path.realpath(os.sep),
-        os.path.realpath(os.path.expanduser("~")),
-    ):
+    if not roots and real_path(os.curdir) in (os.sep, real_path(os.path.expanduser("~"))):
         raise UsageError(f"started in {os.getcwd()}: name the folders that may be read, --root DIR")
     for each in roots:
         if not os.path.isdir(each):
@@ -90,7 +80,7 @@ def started(roots: tuple[str, ...], cluster: str | None, context: str | None) ->
         require("live")
     elif on and not is_synthetic(on):
         on = os.path.abspath(on)
-    return Started(tuple(os.path.realpath(each) for each in roots or (os.curdir,)), on, context)
+    return Started(tuple(real_path(each) for each in roots or (os.curdir,)), on, context)
 
 
 def server_of(allowed: Started) -> Server[Any]:
@@ -166,10 +156,7 @@ async def _answered(call: Call) -> Reply:
 
 
 def _input_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the JSON schema of a tool's arguments.
-
-    It has no reference at its root, which some clients cannot resolve.
-    """
+    """Return the JSON schema of a tool's arguments. Some clients cannot resolve a reference at its root."""
     schema = msgspec.json.schema(arguments)
     definitions = schema.pop("$defs")
     found: dict[str, Any] = definitions.pop(arguments.__name__)

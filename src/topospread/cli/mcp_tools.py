@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 LIVE: Final = "live"
 EMPTY: Final[Mapping[str, int]] = {}
-_COLUMNS: Final = 100
 
 
 class Started(Struct, frozen=True):
@@ -57,7 +56,6 @@ class Reply(Struct, frozen=True):
     Attributes:
         text: the answer as text, or the error message.
         data: the answer as data; None for an explanation or an error.
-        error: whether the call failed.
     """
 
     text: str
@@ -220,11 +218,7 @@ class Tool(Struct, frozen=True):
 
 
 class Allowed:
-    """The files and clusters that calls may read.
-
-    Args:
-        started: the allowed folders and cluster.
-    """
+    """The files and clusters that calls may read."""
 
     def __init__(self, started: Started) -> None:
         self._started = started
@@ -248,19 +242,11 @@ class Allowed:
         return given if given not in ("-", LIVE) else path
 
     def paths(self, given: Sequence[str]) -> list[str]:
-        """Return the real paths if all are allowed.
-
-        Raises:
-            UsageError: if one is not allowed.
-        """
+        """Return the real paths. Raise UsageError if one is not allowed."""
         return [self.path(each) for each in given]
 
     def placing(self, pools: Sequence[str], scale: Mapping[str, int] = EMPTY) -> Placing:
-        """Return the placement arguments for a session.
-
-        Raises:
-            UsageError: if a file is not allowed.
-        """
+        """Return the placement arguments for a session. Raise UsageError if a file is not allowed."""
         return {"scale": scale, "pools": self.paths(pools)} if pools else {"scale": scale}
 
     def session(self, call: Question, manifests: Sequence[str] = ()) -> Session:
@@ -347,7 +333,7 @@ def _drill(call: DrillCall, allowed: Allowed) -> Answer:
 
 def _drill_each(call: DrillEachCall, allowed: Allowed) -> Answer:
     session, manifests = allowed.applied(call, call.manifests)
-    return session.drill_each(call.each, *manifests)
+    return session.drill_each(call.each, *manifests, namespace=call.namespace)
 
 
 def _capacity(call: CapacityCall, allowed: Allowed) -> Answer:
@@ -463,7 +449,7 @@ def answer_to(call: Call) -> Reply:
         return Reply(escape_all(found))
     from topospread.render.text import text
 
-    return Reply(escape_all(text(found.page(), width=_COLUMNS)), escaped(found.to_dict()))
+    return Reply(escape_all(text(found.page(), width=100)), escaped(found.to_dict()))
 
 
 def escaped(data: Any) -> Any:

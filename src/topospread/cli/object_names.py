@@ -59,10 +59,7 @@ def _completions(words: Iterable[str]) -> list[CompletionItem]:
 
 
 def _known(context: click.Context) -> tuple[Iterable[ObjectKey], Sequence[Node]] | None:
-    """Return the objects and nodes of the typed input, by default of the live cluster.
-
-    A typed --kubeconfig is ignored because it may run programs; only the default one is used.
-    """
+    """Return the objects and nodes of the typed input. A typed --kubeconfig may run programs, so it is ignored."""
     given = context.params
     if given.get("paths") or given.get("cluster") not in (None, LIVE):
         inventory = _typed(context)

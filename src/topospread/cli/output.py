@@ -61,11 +61,7 @@ class OutputFormat(click.ParamType[tuple[str, str]]):
 
 
 def output_options(*others: str) -> Callable[[Command], Command]:
-    """Return the decorator for ``-o --exit-zero --allow-unknown``.
-
-    Args:
-        others: additional formats of this command.
-    """
+    """Return the decorator for ``-o --exit-zero --allow-unknown``; ``others`` are formats of this command only."""
     formats = (*FORMATS, *others)
     return together(
         click.option(
@@ -84,11 +80,7 @@ def output_options(*others: str) -> Callable[[Command], Command]:
 
 
 def check_outputs(given: Mapping[str, Any]) -> None:
-    """Check that at most one format goes to standard output.
-
-    Raises:
-        UsageError: if several formats do.
-    """
+    """Raise UsageError if several formats go to standard output."""
     printed = [name for name, path in given["outputs"] if not path]
     if len(printed) > 1:
         raise UsageError(f"-o {printed[0]} and -o {printed[1]} both print: write one to a file, -o {printed[1]}=FILE")
@@ -105,8 +97,6 @@ def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, 
     Text is printed if no ``-o`` goes to standard output.
 
     Args:
-        answer: the answer.
-        given: the options of `output_options`, and ``--color``.
         others: writers of additional formats, or replacements for standard formats.
     """
     outputs = list(given["outputs"])

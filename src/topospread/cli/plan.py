@@ -92,10 +92,11 @@ def plan(**given: Any) -> int:
     if "-" in (given["old"], given["new"], given["cluster"], *given["paths"]):
         raise UsageError("plan reads everything twice, and standard input can be read only once: name files")
     from topospread.sources.revisions import state_of
+    from topospread.sources.roots import real_path
 
     with ExitStack() as stack:
         states = [stack.enter_context(state_of(given[name])) for name in ("old", "new")]
-        if os.path.realpath(states[0].folder) == os.path.realpath(states[1].folder):
+        if real_path(states[0].folder) == real_path(states[1].folder):
             same = f"OLD and NEW are the same state, {states[0].name}"
             click.echo(
                 f"warning: {one_line(same)}; nothing differs, because options such as --helm-values apply to both",
@@ -114,7 +115,6 @@ def plan(**given: Any) -> int:
 
 
 def _written(answer: Plan, given: dict[str, Any]) -> int:
-    """Write the answer in every requested format; return its exit code."""
     from topospread.answers.plan import problems_of
     from topospread.render.github import github
 
@@ -122,11 +122,7 @@ def _written(answer: Plan, given: dict[str, Any]) -> int:
 
 
 def _other_control_plane(given: dict[str, Any]) -> Plan:
-    """Return the effects of another configuration, version or sampling on the same objects.
-
-    Raises:
-        UsageError: if states are named as well.
-    """
+    """Return the effects of another configuration, version or sampling on the same objects."""
     if given["old"] is not None:
         raise UsageError(f"--to-… compares the same objects; name them with -f and --on: {given['old']}")
     from topospread.answers.plan import plan as compared
@@ -196,11 +192,7 @@ def _are_equal(was: str, now: str) -> bool:
 
 
 def _values_of(given: dict[str, Any], state: State, states: Sequence[State]) -> tuple[str, ...]:
-    """Return a state's copies of the values files. OLD may lack files that NEW has.
-
-    Raises:
-        InputError: if only OLD has a file.
-    """
+    """Return a state's copies of the values files. OLD may lack files that NEW has."""
     found = []
     for path in given["helm_values"]:
         copies = [each.own(path) for each in states]
@@ -268,12 +260,12 @@ def _options_for(given: dict[str, Any], paths: Sequence[str], every: Sequence[Se
 
 def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: SimulationOptions) -> Inventory:
     """Return the objects of a state, applied to the cluster. Error messages name the files of a revision."""
-    from topospread.sources.roots import lies_in
+    from topospread.sources.roots import lies_in, real_path
     from topospread.sources.text import shown_path
 
     with _told_of(state):
         inventory = read_inventory({**given, "paths": tuple(paths)}, by=[by])
-    named = [os.path.realpath(each) for each in _named(state, given["paths"])]
+    named = [real_path(each) for each in _named(state, given["paths"])]
     for path, commit in state.submodules.items():
         submodule = os.path.join(state.root, path)
         if any(lies_in(submodule, each) or lies_in(each, submodule) for each in named):
@@ -286,9 +278,11 @@ def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: Simulat
 
 def _shown(state: State, place: Place) -> Place:
     """Return a place with the name of its file in messages, REVISION:FILE."""
+    from topospread.sources.roots import real_path
+
     if not state.root or not place.source:
         return place
-    return replace(place, source=f"{state.name}:{state.shown(os.path.realpath(place.source))}")
+    return replace(place, source=f"{state.name}:{state.shown(real_path(place.source))}")
 
 
 @contextmanager
@@ -335,12 +329,6 @@ def _linted(
     """Return lint's findings, the manifests as read, the workloads that lint did not place, and the ignored findings.
 
     Findings have the paths that the user knows, not those of temporary folders.
-
-    Args:
-        given: the options for the state.
-        settings: settings of the old state.
-        state: the state.
-        paths: its files.
     """
     from topospread.config.gates import gates_for
     from topospread.lint.reading import Question, Read, read

@@ -28,11 +28,7 @@ Examples:
 @click.option("--for", "kind", type=click.Choice(["vap", "kyverno"]), required=True, help="Engine that runs the rules.")
 @rule_options
 def policies(**given: Any) -> int:
-    """Print the policies, and the number of missing rules on stderr.
-
-    Raises:
-        UsageError: if no selected rule can be expressed in CEL.
-    """
+    """Print the policies, and the number of missing rules on stderr. Raise UsageError if CEL can express no rule."""
     from topospread.lint.policies.cel import EXPRESSED
     from topospread.lint.policies.policies import exported, left_out
     from topospread.lint.policies.policies import policies as made
@@ -44,7 +40,7 @@ def policies(**given: Any) -> int:
     if not rules:
         raise UsageError("none of these rules can be expressed in CEL; choose others with --select")
     notes = [(rule.id, EXPRESSED[rule.id].note) for rule, _ in rules if EXPRESSED[rule.id].note]
-    show(policies_text(made(rules, given["kind"]), notes, missing))
+    show(policies_text(made(rules, given["kind"], settings), notes, missing))
     are = "rule is a policy" if len(rules) == 1 else "rules are policies"
     click.echo(
         f"note: {len(rules)} {are}, {len(missing)} cannot be expressed as policies; the comments say why", err=True
@@ -58,7 +54,6 @@ def policies_text(
     """Return the policies as YAML, with a comment on what only the linter finds.
 
     Args:
-        policies: the policy objects.
         notes: (rule, difference) for exported rules that find less than the linter.
         left_out: (rule, reason) for rules that are not exported.
     """

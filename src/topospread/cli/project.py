@@ -36,7 +36,6 @@ class Setting(msgspec.Struct, frozen=True):
 
     Attributes:
         key, value: as in the file, but paths are relative to the working directory.
-        where: file and line.
     """
 
     key: str
@@ -63,12 +62,7 @@ def project_settings(folder: str = ".") -> list[Setting]:
 
 
 def with_project(given: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str, Any]:
-    """Return the running command's options, completed from the project file.
-
-    Args:
-        given: the options.
-        settings: the project's settings.
-    """
+    """Return the running command's options, completed from the project file."""
     context = click.get_current_context()
     parameters = {each.name: each for each in context.command.params}
     found = dict(given)

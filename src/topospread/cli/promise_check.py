@@ -92,7 +92,6 @@ def check(**given: Any) -> int:
 
 
 def _written(found: PromiseCheck, given: dict[str, Any]) -> int:
-    """Write the answer in every requested format; return its exit code."""
     from topospread.answers.promise_check import cases, finding_of
     from topospread.render.github import github
     from topospread.render.junit import junit
@@ -152,11 +151,7 @@ def _reading(given: dict[str, Any], folder: str) -> dict[str, object]:
 
 
 def _write_drill(found: PromiseCheck, path: str | None) -> None:
-    """Write the first counterexample that can be a Drill file.
-
-    Raises:
-        InputError: if the file cannot be written.
-    """
+    """Write the first counterexample that can be a Drill file."""
     text = next((each.drill for each in found.promises if each.drill), "")
     if path is None:
         return

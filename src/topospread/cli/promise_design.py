@@ -122,12 +122,7 @@ def design_promises(**given: Any) -> int:
 
 
 def _editable(given: dict[str, Any]) -> Read:
-    """Return the manifests of ``-f``.
-
-    Raises:
-        InputError: if a path cannot be read.
-        UsageError: if no manifest of a workload to design can be edited.
-    """
+    """Return the manifests of ``-f``. Raise UsageError if no manifest of a workload to design can be edited."""
     from topospread.config.gates import gates_for
     from topospread.controllers.scale import the_workload
     from topospread.lint.reading import Question, read
@@ -163,11 +158,7 @@ def _editable(given: dict[str, Any]) -> Read:
 
 
 def _edit_files(found: PromiseDesign, files: Read) -> PromiseDesign:
-    """Edit the designed workloads' manifests; return the answer with the file names.
-
-    Raises:
-        InputError: if a file cannot be read or written.
-    """
+    """Edit the designed workloads' manifests; return the answer with the file names."""
     from topospread.promise.in_place import edited
     from topospread.sources.text import Text
     from topospread.sources.yaml import read_documents
@@ -199,12 +190,13 @@ def _edit_files(found: PromiseDesign, files: Read) -> PromiseDesign:
 def _unread_budgets(path: str, read: Collection[str], namespace: str) -> Iterator[tuple[str, str]]:
     """Yield the name and file of each of the namespace's PodDisruptionBudgets in a file's folder that was not read."""
     from topospread.sources.files import Source, read_text
+    from topospread.sources.roots import real_path
     from topospread.sources.yaml import read_documents
 
-    folder, known = os.path.dirname(path), set(map(os.path.realpath, read))
+    folder, known = os.path.dirname(path), set(map(real_path, read))
     for name in sorted(os.listdir(folder or ".")) if os.path.isfile(path) else ():
         other = os.path.join(folder, name)
-        if not name.endswith((".yaml", ".yml")) or os.path.realpath(other) in known or not os.path.isfile(other):
+        if not name.endswith((".yaml", ".yml")) or real_path(other) in known or not os.path.isfile(other):
             continue
         with suppress(InputError):
             for document in read_documents(read_text(Source(other, None))):
@@ -240,15 +232,14 @@ def _check_words(given: dict[str, Any]) -> list[str]:
 
 
 def _write_files(found: PromiseDesign, folder: str, read: Collection[str]) -> PromiseDesign:
-    """Write a file for each workload that needs a change; return the answer with the folder of the files.
+    """Write a file for each workload that needs a change, over none that was read; return the answer with the files."""
+    from topospread.sources.roots import check_inside_repository, real_path
 
-    Raises:
-        InputError: if the folder or a file cannot be written, or if a file would replace one that was read.
-    """
-    inputs = set(map(os.path.realpath, read))
+    check_inside_repository(folder)
+    inputs = set(map(real_path, read))
     designed = [each for each in found.workloads if each.manifest and each.verdict == "yes"]
     for path in (os.path.join(folder, each.file) for each in designed):
-        if os.path.realpath(path) in inputs:
+        if real_path(path) in inputs:
             raise InputError("the design would replace a manifest; name another folder for --out", Place(path))
     try:
         os.makedirs(folder, exist_ok=True)

@@ -25,13 +25,7 @@ page_options = anonymous_options("Replace private names in -o html and --save.")
 
 
 class ReportWish(msgspec.Struct, frozen=True):
-    """The content of a report.
-
-    Attributes:
-        inventory, options: the command's input and options.
-        steps: steps of a drill.
-        shown: parameters of the page's address.
-    """
+    """The content of a report; ``shown`` has the parameters of the page's address."""
 
     inventory: Inventory
     options: SimulationOptions
@@ -58,11 +52,7 @@ def check_html(given: Mapping[str, Any]) -> None:
 
 
 def html_text(given: Mapping[str, Any], wish: ReportWish) -> str:
-    """Return the interactive page as one file.
-
-    Raises:
-        UsageError: if a drill's steps contain names, which an anonymous page cannot show.
-    """
+    """Return the interactive page as one file. Raise UsageError if an anonymous page's steps contain names."""
     from topospread.drill.steps import Apply
 
     applied = [str(each) for each in wish.steps if isinstance(each, Apply)]

@@ -19,7 +19,6 @@ LEVELS = click.Choice(["error", "warning", "hint"])
 
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the completions of a comma-separated list of rules."""
     from topospread.lint.rules import BY_ID
 
     before, comma, begin = incomplete.rpartition(",")
@@ -70,11 +69,7 @@ def read_settings(given: Mapping[str, Any]) -> Settings:
 
 
 def _rules(given: tuple[str, ...], option: str) -> list[str]:
-    """Parse comma-separated rules.
-
-    Raises:
-        UsageError: if a rule is unknown.
-    """
+    """Parse comma-separated rules."""
     from topospread.lint.settings import unknown_rule
 
     names = [name.strip() for each in given for name in each.split(",") if name.strip()]

@@ -158,11 +158,7 @@ def _beside(given: dict[str, Any], configuration: Configuration, gates: Gates) -
 
 
 def _read(path: str | None, gates: Gates) -> tuple[Configuration, Operation]:
-    """Return the profiles and the process settings, from ``--config`` or the defaults.
-
-    Raises:
-        InputError: if the file cannot be read, or kube-scheduler rejects it.
-    """
+    """Return the profiles and the process settings, from ``--config`` or the defaults."""
     from topospread.config.find import find_configuration
     from topospread.config.load import default_configuration
     from topospread.config.operation import operation
@@ -202,11 +198,7 @@ def _flags_above(operation: Operation, given: dict[str, Any]) -> Operation:
 
 
 def _refuse_what_is_not_covered(operation: Operation, path: str | None) -> None:
-    """Reject settings that would be ignored.
-
-    Raises:
-        ConfigError: if extenders are configured.
-    """
+    """Raise ConfigError for settings that would be ignored."""
     if operation.extenders:
         named = ", ".join(operation.extenders)
         raise ConfigError(
@@ -216,11 +208,7 @@ def _refuse_what_is_not_covered(operation: Operation, path: str | None) -> None:
 
 
 def _check_lease(election: LeaderElectionSettings, profiles: tuple[str, ...]) -> None:
-    """Check that a second scheduler does not share kube-scheduler's lease.
-
-    Raises:
-        UsageError: if it would use the same lease.
-    """
+    """Raise UsageError if a second scheduler would share kube-scheduler's lease."""
     lease = (election.resource_namespace, election.resource_name)
     if election.elect and lease == KUBE_SCHEDULERS_LEASE and DEFAULT_SCHEDULER not in profiles:
         raise UsageError(

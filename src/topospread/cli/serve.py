@@ -99,12 +99,7 @@ def serve(**given: Any) -> int:
 
 @contextmanager
 def _application(given: dict[str, Any], options: SimulationOptions) -> Iterator[Starlette]:
-    """Create the web application for the input. A live cluster is watched until the block ends.
-
-    Raises:
-        InputError: if the input cannot be read or used, or the cluster denies access.
-        UsageError: if no input is given and there is no live cluster.
-    """
+    """Create the web application for the input. A live cluster is watched until the block ends."""
     from topospread.web.application import application
     from topospread.web.editor import editor_routes
     from topospread.web.served import ServedCluster
@@ -133,11 +128,7 @@ def _application(given: dict[str, Any], options: SimulationOptions) -> Iterator[
 
 
 def _earlier(given: dict[str, Any], options: SimulationOptions) -> Frame | None:
-    """Return the snapshot of --baseline as the page shows it.
-
-    Raises:
-        InputError: if the snapshot cannot be read or used.
-    """
+    """Return the snapshot of --baseline as the page shows it."""
     from topospread.web.timeline import begin
 
     if not given["baseline"]:
@@ -165,11 +156,7 @@ def _live_words(given: dict[str, Any]) -> Any:
 
 
 def _token(given: str | None) -> str | None:
-    """Return the chosen access token.
-
-    Raises:
-        UsageError: if it is too easy to guess.
-    """
+    """Return the chosen access token. Raise UsageError if it is too easy to guess."""
     if given is not None and len(given) < _TOKEN_AT_LEAST:
         raise UsageError(f"--token takes a text of at least {_TOKEN_AT_LEAST} characters")
     return given

@@ -112,11 +112,7 @@ def simulate(**given: Any) -> int:
 
 
 def _in_orders(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
-    """Simulate several orders of the pods. Return 1 if pods stay pending in any order.
-
-    Raises:
-        UsageError: if the output format cannot show ranges.
-    """
+    """Simulate several orders of the pods. Return 1 if pods stay pending in any order."""
     from topospread.answers.asked import about
     from topospread.answers.orders import orders_answer
     from topospread.simulation.orders import simulate_orders
@@ -133,7 +129,6 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, options: SimulationO
 
 
 def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
-    """Write the answer in every requested format; return the exit code."""
     from topospread.answers.asked import about
     from topospread.answers.simulation import names, simulation_answer
 

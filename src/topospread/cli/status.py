@@ -47,8 +47,6 @@ _WITH_VALUE: Final = {
     "feature_gates": "--feature-gates",
     "render": "--render",
 }
-_DEFAULTS: Final = {"kube_version": str(NEWEST), "render": "auto"}
-_REPEATED: Final = {"helm_values": "--helm-values", "helm_set": "--helm-set"}
 _FLAGS: Final = ("render_helm", "render_network", "with_hooks", "strict", "allow_empty")
 
 
@@ -61,9 +59,9 @@ def typed_words(given: Mapping[str, Any], *paths: str) -> list[str]:
     """
     words = [*file_words(*(paths or given["paths"])), *live_words(given)]
     for name, option in _WITH_VALUE.items():
-        if given[name] and given[name] != _DEFAULTS.get(name):
+        if given[name] and given[name] != {"kube_version": str(NEWEST), "render": "auto"}.get(name):
             words += [option, given[name]]
-    for name, option in _REPEATED.items():
+    for name, option in {"helm_values": "--helm-values", "helm_set": "--helm-set"}.items():
         words += [word for each in given[name] for word in (option, each)]
     return words + [f"--{name.replace('_', '-')}" for name in _FLAGS if given[name]]
 

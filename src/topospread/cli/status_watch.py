@@ -34,17 +34,11 @@ _PATIENCE = 120.0
 """Seconds within which all lists must arrive."""
 _PROMPT = 1.5
 """Seconds after which a message explains the missing output."""
-_UNANSWERED = "no answer from the API server yet"
 _READING = "the cluster is being read"
-_LOOKING = "the status is computed"
 
 
 def check_watch(given: Mapping[str, Any]) -> None:
-    """Check the options of ``--watch``.
-
-    Raises:
-        UsageError: if the input is not a live cluster, or the output format is that of a file.
-    """
+    """Raise UsageError if ``--watch`` has no live cluster, or the output format of a file."""
     if given["paths"] or given["cluster"] not in (None, LIVE):
         raise UsageError("--watch requires a live cluster: leave out PATH, and --on unless it is live")
     written = next((f"-o {name}={path}" for name, path in given["outputs"] if path), "")
@@ -53,11 +47,7 @@ def check_watch(given: Mapping[str, Any]) -> None:
 
 
 def watch(given: Mapping[str, Any], needed: NeededKinds, text_of: Callable[[Inventory], str]) -> None:
-    """Show the text of the current cluster after each change, until Ctrl-C.
-
-    Raises:
-        InputError: if the cluster cannot be reached or read.
-    """
+    """Show the text of the current cluster after each change, until Ctrl-C. Raise InputError if it is unreachable."""
     access = read_access(given)
     from topospread.live.followed_cluster import following
 
@@ -66,7 +56,7 @@ def watch(given: Mapping[str, Any], needed: NeededKinds, text_of: Callable[[Inve
         with Waiting(shown) as waiting:
             followed = stack.enter_context(following(access, kinds=needed.kinds))
             _until_ready(followed, waiting)
-            waiting.why = _LOOKING
+            waiting.why = "the status is computed"
             made = _made(text_of, followed)
         while True:
             shown.draw(made.text, made.state)
@@ -116,18 +106,14 @@ def head_line(state: FollowState, now: float) -> str:
 
 
 class Waiting:
-    """A context manager that shows why its block takes long, and for how long.
-
-    Attributes:
-        why: the reason; it may be changed while waiting.
-    """
+    """A context manager that shows why its block takes long, and for how long; ``why`` may change meanwhile."""
 
     def __init__(self, shown: WatchView, prompt: float = _PROMPT) -> None:
         self._shown = shown
         self._prompt = prompt
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="waiting", daemon=True)
-        self.why = _UNANSWERED
+        self.why = "no answer from the API server yet"
 
     def __enter__(self) -> Waiting:
         self._thread.start()

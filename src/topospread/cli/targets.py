@@ -20,7 +20,6 @@ def target_argument(*, required: bool, files: bool = False) -> Callable[[Command
     """Return the decorator for ``TARGET``; its values are in the parameter ``targets``.
 
     Args:
-        required: whether at least one target is required.
         files: whether files are accepted as targets, for commands that handle them.
     """
     metavar = "TARGET" if required else "[TARGET]"
@@ -36,11 +35,6 @@ def file_error(word: str, context: click.Context) -> UsageError:
 
 
 def _read_no_files(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the targets.
-
-    Raises:
-        UsageError: if a word names a file.
-    """
     for word in filter(is_named_file, words):
         raise file_error(word, context)
     return _read(context, parameter, words)
@@ -56,22 +50,15 @@ def _read(context: click.Context, parameter: click.Parameter, words: tuple[str, 
         if kind:
             found.append(f"{kind}/{word}")
             kind = ""
-        elif word.lower() in {*KIND_OF, *_POD_KINDS}:
+        elif word.lower() in {*KIND_OF, "po", "pod", "pods"}:
             kind = word
         else:
             found.append(word)
     return tuple([*found, kind] if kind else found)
 
 
-_POD_KINDS = ("po", "pod", "pods")
-
-
 def one_target(targets: Sequence[str]) -> str:
-    """Return the single target.
-
-    Raises:
-        UsageError: if there are several.
-    """
+    """Return the single target. Raise UsageError if there are several."""
     if len(targets) > 1:
         raise UsageError(f"name one of {', '.join(targets)}: this command takes one target")
     return targets[0]

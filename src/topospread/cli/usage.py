@@ -27,7 +27,6 @@ Most objects live until the command ends, so old objects are scanned only after 
 fits the processor's cache. Servers keep Python's default.
 """
 _RUN_ON = ("serve", "mcp", "lsp", "scheduler", "exporter", "webhook", "extender")
-_FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz", ".tgz")
 
 OLD_COMMANDS = {
     "describe": "promise show",
@@ -265,11 +264,7 @@ class ExplainedGroup(_Examples, click.Group):
 
 
 class LazyGroup(ExplainedGroup):
-    """A command group that imports commands on demand.
-
-    Args:
-        table: name → ``module:attribute`` of the command, and its one-line help.
-    """
+    """A command group that imports commands on demand; ``table``: name → ``module:attribute``, one-line help."""
 
     def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -306,11 +301,7 @@ def called(text: str, ctx: click.Context) -> str:
 
 
 def option_rows(options: Mapping[str, Sequence[click.Option]]) -> Iterator[str]:
-    """Yield the lines of a table of options.
-
-    Args:
-        options: help text → options with this text.
-    """
+    """Yield the lines of a table of options."""
     labels = {text: _label(each) for text, each in options.items()}
     width = min(max(map(len, labels.values()), default=0), _WIDEST)
     for text, label in labels.items():
@@ -356,7 +347,6 @@ def _label(options: Sequence[click.Option]) -> str:
 
 
 def _metavar(option: click.Option) -> str:
-    """Return the placeholder of an option's value."""
     if option.metavar:
         return option.metavar
     return "|".join(option.type.choices) if isinstance(option.type, click.Choice) else "N"
@@ -370,7 +360,7 @@ def _order(option: str) -> int:
 
 def is_named_file(word: str) -> bool:
     """Return whether a word looks like a file name rather than an object."""
-    return word == "-" or word.endswith(_FILE_ENDINGS)
+    return word == "-" or word.endswith((".yaml", ".yml", ".json", ".gz", ".tgz"))
 
 
 def is_file(word: str) -> bool:
@@ -417,7 +407,6 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
 
 
 def _no_such_option(option: str, ctx: click.Context) -> str:
-    """Return that a command lacks an option, and the commands that have the option."""
     root = ctx.find_root()
     names = list(_commands_with(option, root.command, root))
     path = ctx.command_path

@@ -36,15 +36,13 @@ if TYPE_CHECKING:
 
 
 def replay(given: dict[str, Any]) -> int:
-    """Replay the log; return the exit code of the verdict.
-
-    Raises:
-        UsageError: if options for a single pod are given as well.
-    """
+    """Replay the log; return the exit code. Raise UsageError if options for a single pod are given as well."""
     if given["audit"] and given["events"]:
         raise UsageError("give either --audit FILE or --events FILE")
     of_one = [
-        f"--{name.replace('_', '-')}" for name in ("anonymous", "pools", "scale", "no_suggestions") if given[name]
+        f"--{name.replace('_', '-')}"
+        for name in ("anonymous", "each_node", "pools", "scale", "no_suggestions")
+        if given[name]
     ]
     if given["targets"] or of_one:
         raise UsageError(f"--audit and --events cover all pods: leave out {(*given['targets'], *of_one)[0]}")
@@ -99,6 +97,7 @@ _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", 
 @click.option("--no-preemption", is_flag=True, help="Never preempt pods of lower priority.")
 @POOLS
 @click.option("--no-suggestions", is_flag=True, help="Do not search for changes that would help.")
+@click.option("--each-node", is_flag=True, help="List every node: its score, or why it is rejected.")
 @namespace_options("Look in")
 @page_options
 @click.option("--audit", metavar="FILE", type=PATH, help="Explain past events from kube-apiserver's audit log.")
@@ -119,6 +118,8 @@ def why(**given: Any) -> int:
     inventory = read_inventory(given, by=[options], needed=PLACEMENT.under(options.in_force[0]))
     target = named or _only_one(inventory, given["paths"])
     if target is None:
+        if given["each_node"]:
+            raise UsageError("--each-node lists the nodes for one pod: name it")
         return _pending(given, inventory, options)
     from topospread.answers.asked import about
     from topospread.answers.why import why_answer
@@ -137,12 +138,11 @@ def why(**given: Any) -> int:
     explanation = _with_tries(explanation, inventory, given)
     pod = f"{explanation.namespace}/{explanation.name}"
     wish = ReportWish(inventory, replace(options, pools=()), shown={"at": "1", "pod": pod})
-    answer = about(why_answer(explanation), inventory, options)
+    answer = about(why_answer(explanation, each_node=given["each_node"]), inventory, options)
     return write_answer(answer, given, {"html": lambda: html_text(given, wish)})
 
 
 def _pending(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
-    """Explain every pending pod."""
     from topospread.answers.why_pending import why_pending
 
     options = replace(options, pools=())
@@ -159,10 +159,7 @@ def _pending(given: dict[str, Any], inventory: Inventory, options: SimulationOpt
 
 
 def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str, Any]) -> Explanation:
-    """Add kube-scheduler's own attempts to the explanation of a pending pod in a live cluster.
-
-    The pod's events are read. If this is forbidden, the explanation says so.
-    """
+    """Add kube-scheduler's own attempts, from the pod's events. If these are forbidden, the explanation says so."""
     if not getattr(inventory.read_from, "live", False):
         return explanation
     key = (explanation.namespace, explanation.name)

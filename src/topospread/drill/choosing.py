@@ -8,7 +8,7 @@ from topospread.api.node import Node
 from topospread.errors import UsageError
 from topospread.text import did_you_mean, listed
 
-from .steps import NodeChoice
+from .steps import NodeChoice, read_choice
 
 _SHOWN = 6
 
@@ -17,7 +17,7 @@ def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
     """Return the names of the selected nodes, in input order.
 
     Args:
-        choice: a label, or a name.
+        choice: a label, labels that are separated by commas, or a name.
         nodes: the current nodes.
         step: the step's text, for errors.
 
@@ -26,6 +26,11 @@ def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
     """
     if not choice.key:
         return _valued(choice.value, nodes, step)
+    if "," in choice.value:  # neither names nor values of labels have commas
+        sets = [chosen(read_choice(each, step), nodes, step) for each in str(choice).split(",")]
+        if both := [name for name in sets[0] if all(name in each for each in sets)]:
+            return both
+        raise UsageError(f"{step}: no node has all of these labels")
     for label in choice.labels:
         values = {node.name: node.name if not label else node.labels.get(label) for node in nodes}
         if not any(values.values()):

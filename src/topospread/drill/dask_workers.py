@@ -43,10 +43,11 @@ class SharedEach:
     kind: EachKind
     options: SimulationOptions
     version: str = __version__
+    namespace: str | None = None
 
     def play(self, shard: Shard) -> EachDrill:
         """Run the drills of a shard."""
-        return drill_each(self.inventory, self.kind, self.options, 1, shard=shard)
+        return drill_each(self.inventory, self.kind, self.options, 1, shard=shard, namespace=self.namespace)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from dataclasses import replace as with_fields
-from typing import Protocol, TypeVar
 
 from msgspec import structs
 
@@ -18,16 +17,8 @@ from topospread.sources.load import load
 
 from .drill_run import DrillRun, Manifests, Progress
 from .interruption import Interrupted
-from .result import Drill, Harm, SkewRange, StepBounds, StepOutcome
+from .result import Drill, Harm, SkewRange, StepBounds, StepOutcome, of_namespace, step_within
 from .steps import Apply, Rollout, Step
-
-
-class _InNamespace(Protocol):
-    @property
-    def namespace(self) -> str: ...
-
-
-_Item = TypeVar("_Item", bound=_InNamespace)
 
 # Results of several runs with different random choices, as ranges.
 
@@ -66,33 +57,25 @@ def within(drill: Drill, namespace: str | None) -> Drill:
     if namespace is None:
         return drill
 
-    def own(items: Iterable[_Item]) -> tuple[_Item, ...]:
-        return tuple(each for each in items if each.namespace == namespace)
-
-    ready = {(each.kind, each.name): each.ready for each in own(drill.workloads)}
+    workloads = of_namespace(drill.workloads, namespace)
+    ready = {(each.kind, each.name): each.ready for each in workloads}
     steps: list[StepOutcome] = []
     for step in reversed(drill.steps):
-        events = ((each, own(each.pods)) for each in step.events)
+        events = ((each, of_namespace(each.pods, namespace)) for each in step.events)
         steps.append(
             replace(
-                step,
+                step_within(step, namespace),
                 ready=sum(ready.values()) if drill.workloads else step.ready,
                 events=tuple(structs.replace(each, pods=pods) for each, pods in events if pods or not each.pods),
-                changed=own(step.changed),
-                pending=own(step.pending),
-                breaches=own(step.breaches),
-                not_evicted=own(step.not_evicted),
-                lost=own(step.lost),
-                rollouts=own(step.rollouts),
             )
         )
-        ready |= {(each.kind, each.name): each.ready_before for each in own(step.changed)}
+        ready |= {(each.kind, each.name): each.ready_before for each in of_namespace(step.changed, namespace)}
     harm = drill.harm
     found = replace(
         drill,
         steps=tuple(reversed(steps)),
         namespace=namespace,
-        workloads=own(drill.workloads),
+        workloads=workloads,
         assumed=drill.assumed and within(drill.assumed, namespace),
         fallback=drill.fallback and within(drill.fallback, namespace),
         elsewhere=Harm(

@@ -358,7 +358,7 @@ class DrillRun:
             replicas=workload.replicas,
             ready=health.ready[key],
             ready_before=self._ready[key],
-            fewest=min(health.fewest.get(key, health.ready[key]), health.ready[key]),
+            fewest=min(self._ready[key], health.ready[key], health.fewest.get(key, health.ready[key])),
             pending=self._pending_of(workload),
             terminating=sum(each.terminating for each in self.state.pods.of(key)),
             spread=tuple(map(_spread, _aligned(was.get(key, ()), now), now)),

@@ -21,12 +21,13 @@ from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import spreads
 from topospread.simulation.unknown import is_unjudged, unjudged_parts
 from topospread.simulation.unknown import merged as merged_parts
+from topospread.text import not_in_namespace
 
 from .drill_run import DrillRun
 from .forked import answers, can_fork, cores
 from .interruption import Interrupted
 from .notes import not_replaced
-from .result import LostReplicas, StepOutcome, newly_lost, newly_pending
+from .result import LostReplicas, StepOutcome, newly_lost, newly_pending, step_within
 from .shards import DrillPart, Shard, mark, whole_marks
 from .steps import Fail, NodeChoice, Rollout, Step
 
@@ -41,6 +42,9 @@ class DrillOutcome(Base, frozen=True):
     verdict: Annotated[Word, Meta(description="Whether it ends without harm.")]
     holds: Annotated[bool, Meta(description="Whether the verdict is yes.")]
     pending: Annotated[int, Meta(description="Newly pending pods at the end.")]
+    pending_of: Annotated[
+        tuple[str, ...], Meta(description="Workloads of these pods, NAMESPACE/NAME, most pods first.")
+    ]
     lost: Annotated[int, Meta(description="Largest number of missing ready pods at any moment, without DaemonSets.")]
     gone: Annotated[tuple[str, ...], Meta(description="Largest number of workloads without a ready pod at any moment.")]
     broken: Annotated[tuple[str, ...], Meta(description="Violated PodDisruptionBudgets.")]
@@ -51,7 +55,7 @@ class DrillOutcome(Base, frozen=True):
     ]
     lost_quorum: Annotated[
         tuple[LostReplicas, ...],
-        Meta(description="StatefulSets whose lost pods are not replaced and that have no quorum or no ready pod."),
+        Meta(description="StatefulSets that lost most of their pods and do not replace them."),
     ]
     unjudged: Annotated[int, Meta(description="Pending pods that are not judged.")]
 
@@ -68,6 +72,7 @@ class EachDrill(PlainData):
         partial: where the run was interrupted; "" if it is complete.
         part: the shard, if only one was requested.
         unjudged: parts of pods that topospread does not model.
+        namespace: namespace whose workloads are judged; None for all.
     """
 
     kind: EachKind
@@ -76,6 +81,7 @@ class EachDrill(PlainData):
     partial: str = ""
     part: DrillPart | None = None
     unjudged: tuple[Unjudged, ...] = ()
+    namespace: str | None = None
 
     @property
     def verdict(self) -> Word:
@@ -96,6 +102,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     *,
     progress: Callable[[int, int], None] | None = None,
     shard: Shard | None = None,
+    namespace: str | None = None,
 ) -> EachDrill:
     """Simulate the failure of every zone or node, or the rollout of every Deployment, one at a time.
 
@@ -106,6 +113,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         workers: number of parallel processes; by default one for each core.
         progress: receives the number of finished drills and the total.
         shard: run only this shard; `merged` merges shards.
+        namespace: judge only the workloads of this namespace; None for all namespaces.
 
     Raises:
         InputError: if the API server denies an object.
@@ -114,23 +122,28 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     """
     play = _terse(inventory, options)
     begin = play.begin()
-    every = targets_of(play, kind)
+    own = [each for each in play.state.run.plan.workloads if namespace in (None, each.namespace)]
+    if not own and namespace is not None:
+        raise UsageError(not_in_namespace(namespace, {each.namespace for each in play.state.run.plan.workloads}))
+    every = [
+        each for each in targets_of(play, kind) if kind != "deploy" or namespace in (None, each[0].partition("/")[0])
+    ]
     if not every:
         raise UsageError(f"--each {kind}: there is none")
     targets = shard.share(every) if shard is not None else every
     part = mark(shard, [name for name, _ in every]) if shard is not None else None
     devices = play.state.cluster.objects.devices
     constraints = spreads(play.state.run)
-    named = ((f"{each.namespace}/{each.name}", constraints.get(id(each), ())) for each in play.state.run.plan.workloads)
+    named = ((f"{each.namespace}/{each.name}", constraints.get(id(each), ())) for each in own)
     warnings = (*play.state.warnings, *missed_selectors(named))
 
     def ask(target: tuple[str, Step]) -> _Found:
-        return bracketed(target, _outcome(target, begin, play.go_on(target[1]), play))
+        return bracketed(target, _outcome(target, begin, play.go_on(target[1]), play, namespace))
 
     def anew(target: tuple[str, Step], how: SimulationOptions) -> _Found:
-        own = _terse(inventory, how)
-        own.state.cluster.objects.devices.share(devices)
-        return _outcome(target, own.begin(), own.go_on(target[1]), own)
+        other = _terse(inventory, how)
+        other.state.cluster.objects.devices.share(devices)
+        return _outcome(target, other.begin(), other.go_on(target[1]), other, namespace)
 
     def bracketed(target: tuple[str, Step], found: _Found) -> _Found:
         """Return the outcome. Its verdict becomes no if harm also results when unmodelled filters admit every node."""
@@ -147,7 +160,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         ordered = sorted(found, key=lambda each: _goodness(each[0]))
         unjudged = merged_parts(*(parts for _, parts in ordered))
         outcomes = tuple(outcome for outcome, _ in ordered)
-        return EachDrill(kind, outcomes, warnings, partial, part, unjudged)
+        return EachDrill(kind, outcomes, warnings, partial, part, unjudged, namespace)
 
     _look_once(play)
     devices.share(devices, max(len(targets), 1))
@@ -167,10 +180,12 @@ def merged(parts: Sequence[tuple[str, EachDrill]]) -> EachDrill:
         UsageError: if the shards do not belong together, or one is incomplete.
     """
     whole_marks(parts)
+    if len(namespaces := {each.namespace for _, each in parts}) > 1:
+        raise UsageError(f"the shards judge different namespaces (-n): {', '.join(sorted(map(str, namespaces)))}")
     found = sorted((outcome for _, each in parts for outcome in each.outcomes), key=_goodness)
     warnings = dict.fromkeys(warning for _, each in parts for warning in each.warnings)
     unjudged = merged_parts(*(each.unjudged for _, each in parts))
-    return EachDrill(parts[0][1].kind, tuple(found), tuple(warnings), unjudged=unjudged)
+    return EachDrill(parts[0][1].kind, tuple(found), tuple(warnings), unjudged=unjudged, namespace=namespaces.pop())
 
 
 def over_so_far(parts: Sequence[EachDrill]) -> EachDrill:
@@ -179,7 +194,7 @@ def over_so_far(parts: Sequence[EachDrill]) -> EachDrill:
     found = sorted((outcome for each in parts for outcome in each.outcomes), key=_goodness)
     ended = f"ended after {len(found)} of {marks[0].targets}"
     unjudged = merged_parts(*(each.unjudged for each in parts))
-    return EachDrill(parts[0].kind, tuple(found), parts[0].warnings, ended, unjudged=unjudged)
+    return EachDrill(parts[0].kind, tuple(found), parts[0].warnings, ended, None, unjudged, parts[0].namespace)
 
 
 def _look_once(play: DrillRun) -> None:
@@ -211,11 +226,15 @@ def targets_of(play: DrillRun, kind: EachKind) -> list[tuple[str, Step]]:
     return [(each, Fail(NodeChoice(ZONE, each))) for each in zones]
 
 
-def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome, play: DrillRun) -> _Found:
+def _outcome(
+    target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome, play: DrillRun, namespace: str | None
+) -> _Found:
+    begin, outcome = step_within(begin, namespace), step_within(outcome, namespace)
     open_before, open_after = (
         sum(len(each.pods) for each in step.pending if is_unjudged(each)) for step in (begin, outcome)
     )
     broken = {each.budget for each in begin.breaches}
+    pending = newly_pending(begin, outcome)
     found = DrillOutcome(
         target=target[0],
         step=str(outcome.step),
@@ -223,11 +242,12 @@ def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome,
         gone=tuple(
             f"{each.namespace}/{each.name}" for each in outcome.changed if each.ready_before and not each.fewest
         ),
-        pending=sum(each.pods for each in newly_pending(begin, outcome)),
+        pending=sum(each.pods for each in pending),
+        pending_of=tuple(f"{each.namespace}/{each.workload.partition('/')[2]}" for each in pending),
         broken=tuple(each.budget for each in outcome.breaches if not (each.by_rollout or each.budget in broken)),
         stuck=any(not each.over for each in outcome.rollouts),
         settled=outcome.ends - outcome.begins,
-        not_replaced=tuple(each.key for each in not_replaced(play.state)),
+        not_replaced=tuple(each.key for each in not_replaced(play.state) if namespace in (None, each.namespace)),
         lost_quorum=newly_lost(begin, outcome),
         unjudged=max(open_before, open_after),
         verdict="yes",

@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import pickle
+import re
 import signal
 import threading
 import time
@@ -23,6 +24,7 @@ MOST_MEMORY: Final = 4 << 30
 """Bytes that a process may use in addition to shared memory."""
 _LOOK: Final = 0.05
 _MOST_FILES: Final = 4096
+_COUNT: Final = re.compile(r"(?<!\S)\d[\d,]*(?!\S)")
 
 T = TypeVar("T")
 Held = TypeVar("Held")
@@ -108,11 +110,12 @@ def _serve(held: Held, connection: Connection) -> None:
     os.closerange(own + 1, _MOST_FILES)
     gc.freeze()  # a garbage collection would write to shared memory
     _bound_memory()
-    last = 0.0
+    last, stage = 0.0, ""
 
     def told(words: str) -> None:
-        nonlocal last
-        if time.monotonic() - last > 2 * _LOOK:
+        nonlocal last, stage
+        # New counts of the same work are sent from time to time. New work may last long without a further message.
+        if stage != (stage := _COUNT.sub("", words)) or time.monotonic() - last > 2 * _LOOK:
             last = time.monotonic()
             connection.send(("progress", words))
 

@@ -6,15 +6,16 @@ The modules of the steps compute it; `answers.drill` shows it.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory, key_of
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.base import Base, Word
 from topospread.plain_data import PlainData
 from topospread.simulation.result import PendingGroup, PoolUse, WorkloadSpread
@@ -168,8 +169,8 @@ class LostReplicas(Base, frozen=True):
 
     @property
     def is_harm(self) -> bool:
-        """True if no pod is ready, or if at most half of three or more replicas are ready (no quorum)."""
-        return not self.ready or (self.replicas > _PAIR and self.ready * 2 <= self.replicas)
+        """True if most pods are lost. Of an odd number of replicas, this is the loss of the quorum."""
+        return self.ready * 2 < self.replicas
 
     @property
     def key(self) -> str:
@@ -178,9 +179,6 @@ class LostReplicas(Base, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.key} has {self.ready} of {self.replicas}"
-
-
-_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +225,34 @@ class StepOutcome:
         return sum(pods for (_, workload), pods in (gone & placed).items() if workload)
 
 
+class _InNamespace(Protocol):
+    @property
+    def namespace(self) -> str: ...
+
+
+_Item = TypeVar("_Item", bound=_InNamespace)
+
+
+def of_namespace(items: Iterable[_Item], namespace: str) -> tuple[_Item, ...]:
+    """Return the items of a namespace."""
+    return tuple(each for each in items if each.namespace == namespace)
+
+
+def step_within(step: StepOutcome, namespace: str | None) -> StepOutcome:
+    """Return the step with only one namespace's workloads, budgets and rollouts, but all its events."""
+    if namespace is None:
+        return step
+    return replace(
+        step,
+        changed=of_namespace(step.changed, namespace),
+        pending=of_namespace(step.pending, namespace),
+        breaches=of_namespace(step.breaches, namespace),
+        not_evicted=of_namespace(step.not_evicted, namespace),
+        lost=of_namespace(step.lost, namespace),
+        rollouts=of_namespace(step.rollouts, namespace),
+    )
+
+
 class SkewRange(Base, frozen=True):
     """The skew of a constraint over several runs."""
 
@@ -258,14 +284,14 @@ class NewlyPending(msgspec.Struct, frozen=True):
 
 
 class Harm(msgspec.Struct, frozen=True):
-    """The harm of one drill: new pending pods, violated budgets, stuck rollouts and drains, lost quorums.
+    """The harm of one drill: new pending pods, violated budgets, stuck rollouts and drains, lost StatefulSets.
 
     Attributes:
         pending: newly pending pods by workload, without unjudged pods.
         stuck: rollouts that are not complete at the end.
         breaches: PodDisruptionBudgets that were newly violated.
         not_evicted: pods that drains did not evict.
-        lost: StatefulSets that newly have no quorum or no pod at the end, and whose lost pods are not replaced.
+        lost: StatefulSets that newly lost most of their pods at the end, and do not replace them.
     """
 
     pending: tuple[NewlyPending, ...]
@@ -359,6 +385,21 @@ class Drill(PlainData):
         """The new harm of the first run that has any."""
         own = self._own_harm
         return own if own else next(filter(None, (each._own_harm for each in self.others)), own)
+
+    @property
+    def left_skews(self) -> dict[tuple[ObjectKey, str], tuple[int, int]]:
+        """(Rolled-out Deployment, topology key) → (largest skew, maxSkew), for hard constraints over their maxSkew.
+
+        The skew is that at the end of any run.
+        """
+        rolled = {key_of(each) for step in self.steps for each in step.rollouts if each.kind == "Deployment"}
+        found: dict[tuple[ObjectKey, str], tuple[int, int]] = {}
+        for state in (one for run in (self, *self.others) for one in run.workloads if key_of(one) in rolled):
+            for each in (one.arithmetic for one in state.spread):
+                if each.hard and each.skew > each.max_skew:
+                    key = key_of(state), each.topology_key
+                    found[key] = max(found.get(key, (0, 0)), (each.skew, each.max_skew))
+        return found
 
     @property
     def unjudged(self) -> tuple[Unjudged, ...]:

@@ -26,6 +26,7 @@ class _Each(Base, frozen=True):
     partial: str
     part: DrillPart | None
     unjudged: tuple[Unjudged, ...] = ()
+    namespace: str | None = None
 
 
 class _Check(Base, frozen=True):
@@ -47,7 +48,7 @@ def read_each(path: str) -> EachDrill:
     read = _read(path, _Each, "--each")
     if read.kind != "DrillEach":
         raise InputError(f"it is a {read.kind}, not a DrillEach", Place(source=path))
-    return EachDrill(read.each, read.outcomes, read.warnings, read.partial, read.part, read.unjudged)
+    return EachDrill(read.each, read.outcomes, read.warnings, read.partial, read.part, read.unjudged, read.namespace)
 
 
 def is_check(path: str) -> bool:

@@ -96,7 +96,7 @@ class _Proof:
             if each not in open_:
                 judged.setdefault(id(each.workload), []).append(each)
         left = [pods for pods in judged.values() if not self._always_wait(pods)]
-        # In another course, a pod placed before the drain may be on the drained node, where its budget blocks the drain.
+        # In another course, a pod placed before the drain may be on the drained node. Its budget may block the drain.
         if any(self._is_early(pods) and any(map(state.health.budgets_of, pods)) for pods in left):
             return False
         moving = [*open_, *(each for pods in left for each in pods)]
@@ -125,7 +125,8 @@ class _Proof:
         """Return whether pods of a workload are pending at first, or are placed before the drain."""
         before = self._outcomes[: self._drain + 1]
         placed = (pod for each in before for event in each.events if event.kind == "placed" for pod in event.pods)
-        early = {(each.namespace, each.workload) for each in (*self._outcomes[0].pending, *placed)}
+        early = {(each.namespace, each.workload) for each in self._outcomes[0].pending}
+        early |= {(pod.namespace, pod.workload) for pod in placed}
         return any((each.namespace, _owner(each)) in early for each in pods)
 
     def _may_preempt(self) -> bool:

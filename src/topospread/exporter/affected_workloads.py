@@ -36,11 +36,9 @@ class Followed:
     """A workload, and the inputs of its metrics.
 
     Attributes:
-        keys: keys of its placed pods.
         classes: classes of its placed pods and its template.
         selectors: selectors of its constraints, with their numbers in the index of selectors.
         counted: pods that its constraints count. They are stored so that the cluster need not select them again.
-        terms: required affinity and anti-affinity terms of its pods.
         refused_on: names of nodes that have a pod of this workload and would now reject it.
         rules: rules of its constraints that select nodes; None to evaluate it after every node change.
     """
@@ -60,7 +58,6 @@ class AffectedWorkloads:
     """Finds affected workloads.
 
     Args:
-        cluster: the state after the changes.
         followed: namespace → workloads.
         of_pod: placed pod → workload.
         selecting: selectors of constraints → workload.

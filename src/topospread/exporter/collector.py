@@ -44,10 +44,8 @@ class SpreadCollector(Collector):
     """Collects the metrics of a tracker and its watch health.
 
     Args:
-        tracker: the metrics' source.
         contact: age of the watched state.
         kube_version: the kube-scheduler version to follow.
-        limits: limits on the number of series.
     """
 
     def __init__(self, tracker: Tracker, contact: WatchHealth, kube_version: str, limits: SeriesLimits) -> None:

@@ -44,16 +44,7 @@ _AGAIN = 5.0
 
 
 class Following:
-    """Feeds a tracker while it runs.
-
-    Args:
-        client: client of the API server.
-        tracker: receives the objects.
-        contact: records contacts.
-
-    Attributes:
-        ready: whether all kinds were listed and are included in the metrics.
-    """
+    """Feeds a tracker while it runs; ``ready`` once all kinds were listed and are included in the metrics."""
 
     def __init__(self, client: ApiClient, tracker: Tracker, contact: WatchHealth) -> None:
         self.ready = False
@@ -96,8 +87,6 @@ class Following:
 
 
 class _Taken:
-    """Receives the objects of a kind."""
-
     def __init__(self, watched: Watched, tracker: Tracker, contact: WatchHealth, wake: asyncio.Event) -> None:
         self._watched = watched
         self._tracker = tracker

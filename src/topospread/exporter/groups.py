@@ -96,10 +96,7 @@ class GroupedNamespace:
         )
 
     def _group_of_set(self, name: str) -> PlanGroup:
-        """Return the group of a ReplicaSet's pods.
-
-        An unread ReplicaSet may belong to a Deployment (`Hierarchy.missing`).
-        """
+        """Return the group of a ReplicaSet's pods. An unread one may belong to a Deployment (`Hierarchy.missing`)."""
         known = self.of[ReplicaSet].get(name)
         if known is not None:
             return self._own_group(ReplicaSet, known)
@@ -184,7 +181,6 @@ class GroupedNamespace:
         return touched | self.groups()
 
     def _look_at(self, kind: type[KubeObject], orphan: Any) -> None:
-        """Record whether a selector matches an orphan."""
         if kind not in (Pod, ReplicaSet) or orphan.metadata.controller is not None:
             return
         self._adoptable[kind, orphan.name] = any(
@@ -203,13 +199,12 @@ class GroupedNamespace:
         return found
 
     def _members(self, group: PlanGroup) -> Iterator[tuple[type[KubeObject], dict[str, Any]]]:
-        """Yield (kind, name → object) for the objects of a group."""
         if self.adopts != (group.kind == WHOLE):
             return
         if self.adopts:
             yield from self.of.items()
             return
-        for kind in _CONTROLLERS:
+        for kind in (Deployment, *_ADOPT_PODS):
             if kind.__name__ == group.kind and group.name in self.of[kind] and kind is not ReplicaSet:
                 yield kind, {group.name: self.of[kind][group.name]}
         sets = self._sets.get(group, {})
@@ -234,7 +229,6 @@ class GroupedNamespace:
 
 
 _ADOPT_PODS = (ReplicaSet, ReplicationController, StatefulSet, DaemonSet, Job)
-_CONTROLLERS = (Deployment, *_ADOPT_PODS)
 
 
 def _owner_of(pod: Pod) -> _Owner:

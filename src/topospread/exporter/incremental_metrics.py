@@ -83,7 +83,6 @@ class Moved(NamedTuple):
     """The changed domains of a rule.
 
     Attributes:
-        changed: whether domains appeared or disappeared.
         went: domains that disappeared, by name.
         names: all current domains in order; empty if nothing changed.
     """
@@ -94,12 +93,7 @@ class Moved(NamedTuple):
 
 
 class IncrementalMetrics:
-    """Updates the metrics of workloads that have neither pods nor counted pods on the changed nodes.
-
-    Args:
-        cluster: cluster after the changes.
-        changes: changes of nodes.
-    """
+    """Updates the metrics of workloads that have neither pods nor counted pods on the changed nodes."""
 
     def __init__(self, cluster: Cluster, changes: NodeChanges) -> None:
         self._nodes = cluster.nodes

@@ -45,10 +45,8 @@ class DirtySet:
     """The changes since the last call.
 
     Attributes:
-        everything: whether every workload may be affected.
         nodes: changed nodes. ``rows`` has the rows of changed nodes that still exist.
         pods: (class, node row) of each added or removed pod.
-        moved: keys of the added and removed pods.
         rows: rows of nodes whose pods must be evaluated again.
         objects: other changed objects (Services, owners, volumes, claims), in their old and new states.
     """
@@ -74,7 +72,6 @@ class PlannedGroup:
         pods: its pods in the cluster, with their objects, without pods that another group took over.
         objects: its other objects in the cluster, such as ReplicaSets and claims.
         promised: pending pod → nominated node.
-        queue: pending pods.
         surplus: whether its controllers will delete pods. Their choice also depends on pod statuses.
     """
 
@@ -132,11 +129,7 @@ class PlannedCluster:
     # Single objects.
 
     def put(self, items: Iterable[KubeObject], beside: Inventory) -> None:
-        """Add or update objects. ``beside`` has further objects that the planner needs.
-
-        Raises:
-            InputError: if the API server denies an object.
-        """
+        """Add or update objects, planned with ``beside``. Raise InputError if the API server denies an object."""
         given = Inventory(storage_classes=list(beside.storage_classes))
         wanted = set()
         for each in items:
@@ -185,7 +178,6 @@ class PlannedCluster:
             self.touched.objects += [item] if before is None else [before, item]
 
     def _known(self, item: KubeObject) -> KubeObject | None:
-        """Return the cluster's version of an object."""
         if isinstance(item, Service):
             return self.cluster.objects.services.get(item.namespace, {}).get(item.name)
         table: dict[Any, KubeObject] = getattr(self.cluster.objects, KINDS[type(item).__name__].attribute, {})

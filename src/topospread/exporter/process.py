@@ -45,8 +45,6 @@ class Export:
 
     Attributes:
         kubeconfig, context: name of the kubeconfig and of its context; both may be None.
-        address: address to serve at.
-        qps, burst: limits on requests per second, without watches.
     """
 
     judging: Judging
@@ -58,12 +56,7 @@ class Export:
 
 
 class Exporter:
-    """A tracker with its watches and its collector.
-
-    Attributes:
-        collector: collector for a registry.
-        following: feeds the tracker while it runs.
-    """
+    """A tracker with its watches and its collector."""
 
     def __init__(self, judging: Judging, contact: WatchHealth, client: ApiClient) -> None:
         gates = judging.gates
@@ -81,11 +74,7 @@ class Exporter:
 
 
 async def export(wanted: Export) -> int:
-    """Run until a stop is requested.
-
-    Raises:
-        InputError: if there is no API server, or a permission is missing; the message names it.
-    """
+    """Run until a stop is requested. Raise InputError without an API server, or naming a missing permission."""
     stop = Stop()
     stop.listen()
     decides_as = str(wanted.judging.gates.kube_version)

@@ -53,8 +53,6 @@ class WorkDone:
     """Counts of the work done since the start.
 
     Attributes:
-        planned: number of planned groups.
-        looked_at: number of evaluated workloads.
         failures: group → its error. Its metrics are unchanged.
     """
 
@@ -70,7 +68,6 @@ class Tracker:
         options: version, feature gates and profiles, like for `status`.
 
     Attributes:
-        done: counts of the work done.
         figures: workload → its status, without node counts and excluded nodes. Its losses are the largest of zone,
             hostname and each key of its constraints.
         blocked: pending pods, by the constraint that keeps them off nodes.
@@ -266,7 +263,6 @@ class Tracker:
     # Workloads.
 
     def _follow(self, group: PlanGroup, planned: PlannedGroup | None) -> None:
-        """Replace the workloads of a group."""
         before: dict[tuple[str, str], list[Followed]] = {}
         for each in self._of_group.pop(group, ()):
             before.setdefault((each.workload.kind, each.workload.name), []).append(each)
@@ -366,10 +362,7 @@ class Tracker:
 
 
 def _is_same(before: KubeObject, after: KubeObject) -> bool:
-    """Return whether two states of an object give the same plan, except for the choice of pods to delete.
-
-    In a pod's status, only phase and nominatedNodeName matter.
-    """
+    """Return whether two states give the same plan. Of a pod's status, only phase and nominatedNodeName matter."""
     if isinstance(before, Pod) and isinstance(after, Pod):
         return (
             before.spec == after.spec

@@ -20,7 +20,6 @@ class Heard:
 
     Attributes:
         last: time of the last data from the API server; None before the first.
-        up: whether it is watched now.
         failing_since: time at which watching failed; None if it works.
     """
 
@@ -34,7 +33,6 @@ class WatchHealth(Observer):
     """An observer that records contacts, and logs losses and recoveries.
 
     Attributes:
-        logs: whether to log losses and recoveries.
         kinds: resource name, ``pods`` → last contact.
         changes: (kind, ``added``, ``modified`` or ``deleted``) → count.
         requests: (method, status) → count.

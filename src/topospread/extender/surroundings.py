@@ -34,8 +34,6 @@ class PodSurroundings:
     """The data that a rule reads.
 
     Attributes:
-        pod: the pod to place.
-        nodes: every node, by name.
         matching: node → counted pods on it.
         counts_itself: 1 when the pod is one of the counted pods, else 0.
     """
@@ -72,9 +70,7 @@ def surroundings(
     """Return the data for placing a pod.
 
     Args:
-        pod: the pod.
         counted: selector of the counted pods in its namespace; None for pods with its labels.
-        nodes: every node.
         placed: other pods with their node names. Finished and terminating pods are not counted.
     """
     selector = group_of(pod, counted)

@@ -23,7 +23,7 @@ from topospread.errors import DecodeError, DuplicateError, InputError, Place
 from topospread.sources.atomic_file import write_file
 from topospread.sources.files import STANDARD_INPUT, Source
 from topospread.sources.json_text import looks_like_json
-from topospread.sources.roots import is_within, leaves, root_of
+from topospread.sources.roots import is_within, leaves, real_path, root_of
 from topospread.sources.text import Text
 
 from .edits import Splice, changed, splice_of
@@ -118,7 +118,7 @@ class FixedText(msgspec.Struct, frozen=True):
             InputError: if the file is compressed, has changed since it was read, cannot be written, or is a link that
                 leaves its root.
         """
-        path = os.path.realpath(self.source.path)
+        path = real_path(self.source.path)
         root = root_of(os.path.dirname(self.source.path) or os.curdir)
         if not is_within(path, root):
             raise leaves(self.source.path, root)

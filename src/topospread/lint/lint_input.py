@@ -118,6 +118,7 @@ class LintInput:
         unknown_fields: unknown fields in the pod templates of custom resources.
         pools: node pools that can grow.
         spread_from: minimum replicas of a workload that must be spread.
+        spread_over: topology key over which it must be spread; "" for any.
         effort: remaining budget for trial placements, shared by all groups of overlays in a run.
     """
 
@@ -132,6 +133,7 @@ class LintInput:
     unknown_fields: Sequence[tuple[LintSubject, Problem]] = ()
     pools: Sequence[NodePool] = ()
     spread_from: int = 3
+    spread_over: str = ""
     effort: TrialEffort = field(default_factory=TrialEffort)
     _kinds: dict[str, list[Manifest]] = field(default_factory=dict, init=False)
 

@@ -38,7 +38,7 @@ from topospread.sources.json_text import too_deep
 from topospread.sources.load import is_foreign
 from topospread.sources.locations import Location, label_of
 from topospread.sources.rendering import RAW, Rendering
-from topospread.sources.roots import lies_in, repository_of
+from topospread.sources.roots import lies_in, real_path, repository_of
 from topospread.sources.synthetic_cluster import is_synthetic
 from topospread.sources.text import Text, may_hold_objects, printable, shown_path
 from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
@@ -391,7 +391,7 @@ def read(  # noqa: PLR0913 - one keyword
     sources = {source.path: source for each in paths for source in each.sources}
     asked = [source for source in sources.values() if not question.settings.excludes(source.path)]
     check_programs([source for source in asked if source.path not in given])
-    in_files = os.path.realpath(question.cluster) if question.cluster and not is_synthetic(question.cluster) else ""
+    in_files = real_path(question.cluster) if question.cluster and not is_synthetic(question.cluster) else ""
     repository, named = cache(repository_of), frozenset(question.paths)
     for number, source in enumerate(in_time(asked)):
         progress(number, len(asked))

@@ -283,6 +283,7 @@ def _given(
         configuration=configuration,
         pools=question.pools,
         spread_from=question.settings.spread_from,
+        spread_over=question.settings.spread_over,
     )
     groups = [replace(of_all, manifests=manifests) for manifests in overlay_groups(found.manifests, found.notes)]
     groups[0] = replace(
@@ -321,11 +322,18 @@ def judge(
             reason = ignores.take(rule.id, subject, finding.rendered or finding.place)
             if reason is not None:
                 ignored.setdefault(key, replace(finding, reason=reason))
-            elif _is_wanted(finding, settings, origins):
+            elif _is_wanted(finding, settings, origins) and _namespace(subject) not in settings.exclude_namespaces:
                 judged.setdefault(key, Judged(finding, subject, problem))
     of_ignores = [each for each in _of_ignores(ignores, ids, origins) if _is_wanted(each.finding, settings, origins)]
     every_judged = _in_order([*judged.values(), *of_ignores], found, settings)
     return LintReport(every_judged, [*ignored.values()], found, groups[0], ids)
+
+
+def _namespace(subject: LintSubject) -> object:
+    if isinstance(subject, Manifest):
+        return subject.item.metadata.namespace
+    metadata = subject.value.get("metadata")
+    return metadata.get("namespace") if isinstance(metadata, dict) else None
 
 
 def _is_wanted(finding: Finding, settings: Settings, origins: Mapping[str, Origins]) -> bool:

@@ -101,7 +101,9 @@ class Settings:
         folder: folder to which globs are relative; "" is the working directory.
         source: the settings file; "" without one.
         promises: declared promises of workloads.
+        exclude_namespaces: namespaces whose objects are not linted.
         spread_from: minimum replicas of a workload that must be spread (rule ``no-spread``).
+        spread_over: topology key over which it must be spread; "" for any.
         compared: the results of the globs.
     """
 
@@ -117,7 +119,9 @@ class Settings:
     folder: str = ""
     source: str = ""
     promises: tuple[DeclaredPromise, ...] = ()
+    exclude_namespaces: frozenset[str] = frozenset()
     spread_from: int = 3
+    spread_over: str = ""
     compared: GlobResults = field(default_factory=GlobResults, compare=False)
 
     def asks(self, rule: str) -> bool:
@@ -230,7 +234,9 @@ class _SettingsParser(TypedFields):
             "cluster": ("cluster", self.string),
             "config": ("config", self.string),
             "namespace": ("namespace", self.string),
+            "exclude-namespaces": ("exclude_namespaces", self._names),
             "spread-from": ("spread_from", partial(self.number, least=2)),
+            "spread-over": ("spread_over", self.label_key),
         }
         self.known(given, tuple(readers), "lint")
         fields = {readers[name][0]: readers[name][1](each, f"lint.{name}") for name, each in given.items()}
@@ -256,6 +262,9 @@ class _SettingsParser(TypedFields):
             want = self.string(given.get("want", ""), f"{where}.want")
             found.append(DeclaredPromise(select, want, replace(self.place(where), line=line)))
         return tuple(found)
+
+    def _names(self, value: Any, where: str) -> frozenset[str]:
+        return frozenset(self.strings(value, where))
 
     def _version(self, value: Any, where: str) -> str:
         text = self.string(value, where)

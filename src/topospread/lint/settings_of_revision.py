@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 
 from topospread.sources.revisions import REVISION, State, state_of
-from topospread.sources.roots import is_within
+from topospread.sources.roots import is_within, real_path
 from topospread.sources.synthetic_cluster import is_synthetic
 
 from .settings import SETTINGS_NAMES, Settings, find_settings
@@ -24,7 +24,7 @@ def settings_of(old: State, folder: str) -> Settings:
     """
     begin = old.folder if os.path.isdir(old.folder) else os.path.dirname(old.folder) or os.curdir
     found = find_settings(begin)
-    if not found.source or not is_within(found.source, os.path.realpath(old.root or begin)):
+    if not found.source or not is_within(found.source, real_path(old.root or begin)):
         return found
 
     def moved(path: str) -> str:

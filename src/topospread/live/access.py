@@ -47,11 +47,7 @@ class Access:
         )
 
     def namespace(self) -> str:
-        """Return the default namespace like kubectl: the context's, or ``default``.
-
-        Raises:
-            InputError: if a kubeconfig is unusable.
-        """
+        """Return the default namespace like kubectl: the context's, or ``default``. Raise InputError if unreadable."""
         from .credentials import namespace_of
 
         files = self.files()

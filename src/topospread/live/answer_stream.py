@@ -48,11 +48,7 @@ async def answer_from(
 
 
 class AnswerStream:
-    """A streamed response.
-
-    Attributes:
-        status: HTTP status code.
-    """
+    """A streamed response."""
 
     def __init__(self, sock: BulkSocket) -> None:
         self.status = 0
@@ -66,11 +62,7 @@ class AnswerStream:
         return header_of(self._head, name).decode("latin-1")
 
     async def begin(self) -> None:
-        """Read the status line and headers.
-
-        Raises:
-            OSError: if they are missing or not HTTP.
-        """
+        """Read the status line and headers. Raise OSError if they are missing or not HTTP."""
         came = b""
         while (end := came.find(END)) < 0:
             data = await self._sock.read()

@@ -41,11 +41,7 @@ class ApiError(RequestError):
 
 
 class ApiUnreachable(RequestError):  # noqa: N818 - what is wrong is that it is not reached
-    """No answer: the connection failed or broke, or the request timed out.
-
-    Attributes:
-        refused: whether the connection was refused, so that the request was never received.
-    """
+    """No answer: timed out, broken, or, with ``refused``, the server never received the request."""
 
     def __init__(self, message: str, *, refused: bool = False) -> None:
         self.refused = refused
@@ -67,16 +63,10 @@ def error_of(body: bytes, status: int = 500, retry_after: float | None = None) -
     except (msgspec.DecodeError, UnicodeDecodeError):
         told = _Status(message=body[:200].decode(errors="replace").strip())
     code = told.code or status
-    return ApiError(code, told.reason or _reason(code), told.message or "", retry_after)
-
-
-def _reason(code: int) -> str:
-    """Return client-go's reason for an answer without one.
-
-    Source: apimachinery/pkg/api/errors (``NewGenericServerResponse``).
-    """
+    # client-go gives an answer without a reason one (api/errors: NewGenericServerResponse).
     known = {409: "Conflict", 503: "ServiceUnavailable", 504: "Timeout"}
-    return known.get(code, "InternalError" if code >= 500 else "")
+    reason = told.reason or known.get(code, "InternalError" if code >= 500 else "")
+    return ApiError(code, reason, told.message or "", retry_after)
 
 
 def unreachable(error: BaseException) -> ApiUnreachable:

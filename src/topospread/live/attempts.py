@@ -29,7 +29,6 @@ from .volumes import VolumeReservation, Volumes
 
 _NO_STATE = "not found"
 """Error of a plugin whose PreFilter state is missing (pkg/scheduler/framework, ``ErrNotFound``)."""
-_NO_NODES = "no nodes available to schedule pods"
 NOT_PLACED = "TopospreadNotCovered"
 """Name of the plugin that rejects pods that topospread cannot judge. No event requeues them."""
 
@@ -63,12 +62,7 @@ class AssumingScheduler(Scheduler):
 
 
 class Attempts:
-    """Runs scheduling attempts.
-
-    Args:
-        scheduler: the cycle.
-        bind, preempt: functions that start binding and preemption in the background.
-    """
+    """Runs scheduling attempts; ``bind`` and ``preempt`` start work in the background."""
 
     def __init__(
         self,
@@ -145,7 +139,7 @@ class Attempts:
         if self._parts.explanations is not None:
             self._parts.explanations.tell(pod, verdict)
         if not verdict.nodes:
-            return Failure("Unschedulable", _NO_NODES)
+            return Failure("Unschedulable", "no nodes available to schedule pods")
         if verdict.pre_filter and _devices_fail(scheduler.framework_of(scheduler.cluster.shared_class(pod)), verdict):
             return Failure("Unschedulable", f"{verdict.message} {_NO_STATE}", verdict.rejectors, None)
         if not scheduler.preempts(pod):
@@ -176,10 +170,7 @@ class Attempts:
 
 
 def _devices_fail(framework: Framework, verdict: Verdict) -> bool:
-    """Return whether DynamicResources fails in PostFilter, which prevents preemption.
-
-    It fails if PreFilter ended before this plugin ran (plugins/dynamicresources/dynamicresources.go, ``PostFilter``).
-    """
+    """Return whether DynamicResources fails in PostFilter: PreFilter ended before it ran (dynamicresources.go)."""
     ended = any(each.code == UNRESOLVABLE for each in verdict.rejections)
     return ended and "DynamicResources" in framework.profile.enabled("post_filter")
 

@@ -82,10 +82,6 @@ class _PodRead(msgspec.Struct):
 class Binder:
     """Binds pods.
 
-    Args:
-        at_once: maximum number of concurrent bindings.
-        spawn: starts a background task.
-
     Attributes:
         room: set while fewer than ``at_once`` pods are being bound, not counting pods that wait for volumes
             or longer than `write_order.PATIENCE` for an answer.

@@ -56,7 +56,10 @@ class BulkSocket:
         try:
             if ssl is not None:
                 made._tls = _TlsInMemory(ssl, name)
-                await made._shake(made._tls)
+                while not made._tls.shaken():
+                    await made._loop.sock_sendall(made._sock, made._tls.to_send.read())
+                    made._tls.take(await made._some())
+                await made._loop.sock_sendall(made._sock, made._tls.to_send.read())
         except BaseException:
             made.close()
             raise
@@ -82,11 +85,7 @@ class BulkSocket:
         return b""
 
     async def write(self, data: bytes) -> None:
-        """Send data.
-
-        Raises:
-            OSError: if the connection broke.
-        """
+        """Send data. Raise OSError if the connection broke."""
         await self._loop.sock_sendall(self._sock, data if self._tls is None else self._tls.encrypted(data))
 
     def close(self) -> None:
@@ -100,12 +99,6 @@ class BulkSocket:
             self._look.cancel()
         self._sock.close()
         self._tell(ConnectionError("closed"))
-
-    async def _shake(self, ours: _TlsInMemory) -> None:
-        while not ours.shaken():
-            await self._loop.sock_sendall(self._sock, ours.to_send.read())
-            ours.take(await self._some())
-        await self._loop.sock_sendall(self._sock, ours.to_send.read())
 
     async def _some(self) -> memoryview:
         """Return the available bytes as soon as some arrive; empty at the end."""
@@ -160,11 +153,7 @@ class BulkSocket:
 
 
 class _TlsInMemory:
-    """One end of a TLS connection without a socket.
-
-    Attributes:
-        to_send: data to send to the peer.
-    """
+    """One end of a TLS connection without a socket; ``to_send`` has the data for the peer."""
 
     def __init__(self, context: tls.SSLContext, name: str | None) -> None:
         self.to_send = tls.MemoryBIO()
@@ -173,11 +162,7 @@ class _TlsInMemory:
         self._buffer = memoryview(bytearray(_MOST + 2 * _RECORD))  # room for new data after an incomplete record
 
     def shaken(self) -> bool:
-        """Continue the handshake. Return whether it is complete.
-
-        Raises:
-            OSError: if it fails.
-        """
+        """Continue the handshake. Return whether it is complete; raise OSError if it fails."""
         try:
             self._object.do_handshake()
         except tls.SSLWantReadError:

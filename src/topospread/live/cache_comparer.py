@@ -86,13 +86,7 @@ class _RawPage(KubeStruct):
 
 
 class CacheComparer:
-    """Compares some kinds.
-
-    Args:
-        client: client of the API server.
-        kinds: the kinds, in the order of comparison.
-        observer: receives corrections.
-    """
+    """Compares some kinds, in their order."""
 
     def __init__(self, client: ApiClient, kinds: Iterable[ComparedKind], observer: Observer) -> None:
         self._client = client
@@ -139,7 +133,6 @@ class CacheComparer:
                 self._observer.corrected(kind.watched.name, "/".join(filter(None, key)))
 
     async def _suspects(self, kind: ComparedKind) -> list[Key]:
-        """Return the objects whose listed state differs from the known one."""
         compared, unseen, found = kind.compared, kind.sink.keys(), []
         decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kind.watched.struct)
         selector = kind.watched.field_selector

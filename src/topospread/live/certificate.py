@@ -90,7 +90,6 @@ class Certificate:
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
-    """Return a stamp that changes with the file; None if it does not exist."""
     try:
         found = os.stat(path)
     except OSError:

@@ -56,13 +56,6 @@ class _Page(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request.
-
-    Attributes:
-        content_type: content type of the data; "" without data.
-        timeout: time limit for the answer in seconds.
-    """
-
     method: str
     path: str
     params: Mapping[str, str] | None
@@ -72,13 +65,7 @@ class _Request:
 
 
 class ApiClient:
-    """A client of one API server.
-
-    Args:
-        connection: address and credentials.
-        qps, burst: limits on requests per second, without watches.
-        observer: notified of every request.
-    """
+    """A client of one API server; ``qps`` and ``burst`` limit requests per second, without watches."""
 
     def __init__(
         self, connection: Connection, *, qps: float = 50, burst: int = 100, observer: Observer | None = None
@@ -127,9 +114,7 @@ class ApiClient:
         """Send a request and return the body of the response.
 
         Args:
-            method: GET, POST, PUT, PATCH or DELETE.
             path: path from the root, ``/api/v1/…``.
-            params: query parameters.
             body: bytes, or an object that msgspec can encode.
             content_type: content type of the body; patches have several types.
             timeout: time limit of each attempt in seconds.
@@ -161,9 +146,6 @@ class ApiClient:
         """Create objects with unique names in pipelined requests. Return for each whether it exists now.
 
         Failed objects can be created one by one later: the server may be busy, or the connection broke.
-
-        Args:
-            items: path and body of each object.
         """
         writes = self._write_connections()
         if writes is None:

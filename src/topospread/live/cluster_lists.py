@@ -33,7 +33,6 @@ from .refusals import in_words
 
 _PATIENCE: Final = 120.0
 """Time limit for a response in seconds. An unpaged list may be large."""
-_EXPIRED: Final = "Expired"
 _PASSING: Final = frozenset({"TooManyRequests", "ServiceUnavailable", "Timeout", "ServerTimeout", "InternalError"})
 """Reasons after which a request is retried."""
 _PAUSES: Final = (1.0, 3.0)
@@ -113,10 +112,8 @@ class ClusterLists:
     """Reads the lists of one API server once.
 
     Attributes:
-        client: its client.
         connection: its connection, for error messages.
         purpose: the result that needs nodes and pods, for error messages.
-        pause: function that waits.
     """
 
     client: ApiClient
@@ -256,7 +253,7 @@ class ClusterLists:
         try:
             return await self._ask(path, {**chosen, **limit, **({"continue": token} if token else {})})
         except ApiError as error:
-            if error.reason != _EXPIRED or not token:
+            if error.reason != "Expired" or not token:
                 raise
         return await self._ask(path, chosen)
 

@@ -194,11 +194,7 @@ def _context(credentials: Credentials) -> ssl.SSLContext | None:
 
 
 def _load(context: ssl.SSLContext, credentials: Credentials) -> None:
-    """Load the CA and the client certificate.
-
-    Raises:
-        InputError: if a file is missing or contains no certificate.
-    """
+    """Load the CA and the client certificate."""
     authority, certificate, key = credentials.ca_file, credentials.cert_file, credentials.key_file
     if authority:
         try:
@@ -221,7 +217,6 @@ def _reason(error: OSError) -> str:
 
 
 def _stamps(credentials: Credentials) -> tuple[tuple[str, int, int], ...]:
-    """Return stamps that change with the certificate files."""
     found = []
     for path in (credentials.ca_file, credentials.cert_file, credentials.key_file):
         if path:
@@ -234,11 +229,7 @@ def _stamps(credentials: Credentials) -> tuple[tuple[str, int, int], ...]:
 
 
 def _proxy(credentials: Credentials, environment: Mapping[str, str]) -> str | None:
-    """Return the kubeconfig's ``proxy-url``, or the environment's proxy like Go's ``ProxyFromEnvironment``.
-
-    Raises:
-        InputError: if the proxy's protocol is not supported.
-    """
+    """Return the kubeconfig's ``proxy-url``, or the environment's proxy like Go's ``ProxyFromEnvironment``."""
     parts = urlsplit(credentials.server)
     proxy, said = credentials.proxy, f"{credentials.source}: proxy-url"
     if not proxy:

@@ -67,11 +67,7 @@ class Credentials:
 
 
 async def in_cluster_credentials() -> Credentials:
-    """Return this pod's service account. Its token is read again when it rotates.
-
-    Raises:
-        InputError: if this is not a pod, or it has no token.
-    """
+    """Return this pod's service account, whose token rotates. Raise InputError if this is no pod, or has no token."""
     folder = os.environ.get(SERVICE_ACCOUNT_VARIABLE, SERVICE_ACCOUNT)
     found = Credentials("", "service account", _nothing)
 
@@ -90,11 +86,7 @@ async def in_cluster_credentials() -> Credentials:
 
 
 def namespace_of(paths: str, context: str | None) -> str:
-    """Return the namespace of a kubeconfig's context; "" without one.
-
-    Raises:
-        InputError: if a file is missing or not YAML, or the context is unknown.
-    """
+    """Return the namespace of a kubeconfig's context; "" without one. Raise InputError if either is unusable."""
     config, name, _ = _checked_context(_merged(paths), context, Place(source=paths))
     chosen = next(each.value for each in config.value["contexts"] if each.value["name"] == name)
     return str((chosen.get("context") or {}).get("namespace") or "")
@@ -159,11 +151,7 @@ async def _nothing(_: bool) -> None:
 
 
 def _merged(paths: str) -> KubeConfigMerger:
-    """Return the files, merged like in kubectl.
-
-    Raises:
-        InputError: if no file exists, or one is not a kubeconfig.
-    """
+    """Return the files, merged like in kubectl."""
     for path in paths.split(kube_config.ENV_KUBECONFIG_PATH_SEPARATOR):
         if path and os.path.exists(os.path.expanduser(path)):
             _checked_file(os.path.expanduser(path))
@@ -196,9 +184,6 @@ def _checked_context(
     """Return the merged files, the name of the named or current context, and its user.
 
     Values on which kubernetes_asyncio would fail are fixed or rejected.
-
-    Raises:
-        InputError: if the context, or its cluster or user, does not exist.
     """
     config = merger.config
     assert config is not None

@@ -145,8 +145,6 @@ async def lead(
 
     Args:
         work: coroutine that watches, and writes while allowed. It ends when its event is set.
-        election: this candidate.
-        stop: requests the end.
         allow: receives whether the work may write.
 
     Returns:

@@ -28,12 +28,7 @@ class SocketListener(Protocol):
 
 
 class DirectSocket:
-    """Reads until it is closed.
-
-    Args:
-        sock: a connected non-blocking socket after its handshake.
-        listener: receives data and the end.
-    """
+    """Reads a connected non-blocking socket, after its handshake, until it is closed."""
 
     def __init__(self, sock: socket.socket, listener: SocketListener) -> None:
         self._sock = sock
@@ -101,7 +96,6 @@ async def connected(host: str, port: int, ssl: tls.SSLContext | None, name: str 
 
     Args:
         host: name or address.
-        port: TCP port.
         ssl: TLS context; None for plain.
         name: expected name in the certificate.
 
@@ -146,7 +140,6 @@ async def _shaken(sock: socket.socket, ssl: tls.SSLContext, name: str | None) ->
 
 
 async def _until(sock: socket.socket, add: Callable[..., object], remove: Callable[[socket.socket], object]) -> None:
-    """Wait until a socket is readable or writable."""
     ready = asyncio.get_running_loop().create_future()
     add(sock, lambda: None if ready.done() else ready.set_result(None))
     try:

@@ -62,8 +62,6 @@ class Election:
     """One candidate's view of a lease.
 
     Args:
-        identity: identity of this candidate.
-        timing: the durations.
         now: monotonic clock in seconds, which also runs while the process is stopped.
         date: clock for the record's timestamps.
     """

@@ -110,7 +110,6 @@ class Events:
     """Writes events with the lowest priority of all writes.
 
     Args:
-        client, order: client and order for writes.
         host: host of this process, part of the reporting instance.
         now: seconds since 1970.
     """

@@ -26,11 +26,7 @@ class EndingExecProvider(ExecProvider):
         self.env["PATH"] = search_path(self.env)
 
     async def run(self, previous_response: str | None = None) -> Any:
-        """Return the plugin's ``status``.
-
-        Raises:
-            ConfigException: if the plugin fails, or its answer is malformed.
-        """
+        """Return the plugin's ``status``. Raise ConfigException if the plugin fails, or its answer is malformed."""
         spec = {"interactive": sys.stdout.isatty()} | ({"response": previous_response} if previous_response else {})
         info = {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
         environment, pipe = self.env | {"KUBERNETES_EXEC_INFO": json.dumps(info)}, asyncio.subprocess.PIPE
@@ -44,9 +40,6 @@ class EndingExecProvider(ExecProvider):
         if process.returncode:
             words = errors.decode(errors="replace").strip()
             raise ConfigException(f"exec: process returned {process.returncode}" + (f". {words}" if words else ""))
-        return self._status(output)
-
-    def _status(self, output: bytes) -> Any:
         try:
             data = json.loads(output)
         except ValueError as error:

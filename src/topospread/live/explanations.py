@@ -25,12 +25,7 @@ _KEPT = 10_000
 
 
 class Explanations:
-    """Records explaining events, at a limited rate.
-
-    Args:
-        events: receives the events.
-        now: clock in seconds.
-    """
+    """Records explaining events, at a limited rate; ``now`` returns seconds."""
 
     def __init__(self, events: Events, now: Callable[[], float]) -> None:
         self._events = events

@@ -50,7 +50,6 @@ class ExtenderArgs(msgspec.Struct, dict=True):
     """A request of kube-scheduler.
 
     Attributes:
-        pod: the pod to place.
         nodes: a NodeList as plain data, to be sent back unchanged; ``None`` with nodeCacheCapable.
         node_names: the names of the nodes with nodeCacheCapable.
     """
@@ -60,11 +59,7 @@ class ExtenderArgs(msgspec.Struct, dict=True):
     node_names: list[str] | None = msgspec.field(default=None, name="NodeNames")
 
     def __post_init__(self) -> None:
-        """Decode the nodes.
-
-        Raises:
-            ValidationError: if one is not a node, or there are too many.
-        """
+        """Decode the nodes. Raise ValidationError if one is not a node, or there are too many."""
         self.items = (self.nodes or {}).get("items") or []
         if max(len(self.node_names or ()), len(self.items)) > MOST_NODES:
             raise ValueError(f"more than {MOST_NODES:,} nodes")
@@ -156,7 +151,6 @@ class ExtenderService:
     """Computes the answers of the extender.
 
     Args:
-        watched: the watched nodes and pods.
         ready: returns whether the initial lists are complete.
         patience: seconds to wait for the binding of a pod that passed the filter.
     """
@@ -225,7 +219,6 @@ def extender_application(service: ExtenderService, *, needs_certificate: bool = 
     """Return the application for ``POST /filter``, ``POST /prioritize``, ``/healthz``, ``/livez`` and ``/readyz``.
 
     Args:
-        service: computes the answers.
         needs_certificate: whether kube-scheduler must present a client certificate.
     """
     decoder = msgspec.json.Decoder(ExtenderArgs)

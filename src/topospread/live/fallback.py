@@ -51,7 +51,6 @@ class Fallbacks:
     """Tracks lost domains, and pods that wait for a fallback.
 
     Args:
-        nodes: all nodes.
         events: receives an event whenever a fallback applies.
         now: seconds since 1970, without jumps.
     """

@@ -68,7 +68,8 @@ class KindStates(Observer):
         elif change == "open" and kind not in self._listing:
             self._recovered(kind)
         elif change == "failed":
-            self._failed(kind, why)
+            self._since.setdefault(kind, time.time())
+            self.problems = {**self.problems, kind: why}
         elif change == "absent":
             self._listing.discard(kind)
             self.absent[kind] = why
@@ -95,10 +96,6 @@ class KindStates(Observer):
     def behind_since(self) -> float | None:
         """Return the earliest time since which a kind is outdated or the API server silent; None if up to date."""
         return min(self._since.values(), default=None)
-
-    def _failed(self, kind: str, why: str) -> None:
-        self._since.setdefault(kind, time.time())
-        self.problems = {**self.problems, kind: why}
 
     def _recovered(self, kind: str) -> None:
         if self._since.pop(kind, None) is not None:

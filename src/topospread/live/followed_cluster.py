@@ -62,7 +62,6 @@ class FollowedCluster:
 
     Args:
         client: client of the API server, whose observer is ``states``.
-        connection: the connection, for messages.
         states: freshness of each kind; forwards to metrics and logs (`reporting.Reporting`).
         kinds: kinds to watch, keys of `KINDS`; by default all that affect placement.
         listener: receives every change.
@@ -120,7 +119,8 @@ class FollowedCluster:
         """Return all objects, sorted by kind and then in the API server's order."""
         with self._lock:
             copies = {kind: list(copy.items.items()) for kind, copy in self._kinds.items()}
-        missing = {kind: _reason(why) for kind, why in self._missing().items()}
+        # Snapshots have ``Forbidden`` for ``403 Forbidden: …``.
+        missing = {kind: why.partition(":")[0].split(" ", 1)[-1] for kind, why in self._missing().items()}
         counts = {kind: len(items) for kind, items in copies.items() if kind not in missing}
         facts = SnapshotFacts(format=FORMAT, taken=timestamp(time.time()), live=True, counts=counts, missing=missing)
         place = place_of(self._connection)
@@ -132,17 +132,11 @@ class FollowedCluster:
         return LiveObjects(objects, facts, place)
 
     def inventory(self) -> Inventory:
-        """Return the current objects as an inventory, which later events do not change.
-
-        Raises:
-            InputError: if there is no node.
-        """
+        """Return the current objects as an inventory, which no later event changes. Raise InputError without a node."""
         return load((), live=self.objects())
 
 
 class _KindCopy:
-    """The objects of one kind; implements `Sink`."""
-
     def __init__(self, kind: str, lock: threading.Lock, listener: ClusterListener | None) -> None:
         self._kind = kind
         self._lock = lock
@@ -197,7 +191,12 @@ async def follow(
     connection = await (access or Access()).connect()
     states = KindStates(watching)
     async with ApiClient(connection, observer=states) as client:
-        await _check(client, connection, kinds)
+        # List one node and pod, so that missing permissions are reported at once.
+        for kind in (each for each in ORDER if each in REQUIRED and each in kinds):
+            try:
+                await client.request("GET", next(ListRequest(kind).paths()), params={"limit": "1"})
+            except RequestError as error:
+                raise in_words(error, connection) from error
         followed = FollowedCluster(client, connection, states, kinds=kinds, listener=listener)
         async with background(followed.run(), ApiServerHealthCheck(client, states).run()):
             yield followed
@@ -211,11 +210,7 @@ def following(
     listener: ClusterListener | None = None,
     watching: Observer | None = None,
 ) -> Iterator[FollowedCluster]:
-    """Run `follow` in another thread, for callers without an event loop.
-
-    Raises:
-        InputError: like `follow`.
-    """
+    """Run `follow` in another thread, for callers without an event loop; the same errors."""
     begun = threading.Event()
     made: list[FollowedCluster] = []
     wrong: list[BaseException] = []
@@ -246,19 +241,6 @@ def following(
         loop.close()
 
 
-async def _check(client: ApiClient, connection: Connection, kinds: Sequence[str]) -> None:
-    """List one node and pod, so that missing permissions are reported at once.
-
-    Raises:
-        InputError: if the server cannot be reached, or denies access.
-    """
-    for kind in (each for each in ORDER if each in REQUIRED and each in kinds):
-        try:
-            await client.request("GET", next(ListRequest(kind).paths()), params={"limit": "1"})
-        except RequestError as error:
-            raise in_words(error, connection) from error
-
-
 def _watched(kind: str) -> Watched:
     return Watched(KINDS[kind].struct, next(ListRequest(kind).paths()), optional=kind not in REQUIRED)
 
@@ -267,8 +249,3 @@ def _listing_order(entry: tuple[Key, KubeObject]) -> str:
     """Return the sort key of the API server's storage, ``namespace/name``."""
     (namespace, name), _ = entry
     return f"{namespace}/{name}" if namespace else name
-
-
-def _reason(why: str) -> str:
-    """Return ``Forbidden`` for ``403 Forbidden: …``, the form in snapshots."""
-    return why.partition(":")[0].split(" ", 1)[-1]

@@ -22,8 +22,6 @@ class ApiServerHealthCheck:
     """Reports when the API server falls silent and when it answers again.
 
     Args:
-        client: client of the API server.
-        states: receives the reports.
         every, prompt: seconds between two requests, and time limit of an answer.
     """
 
@@ -38,20 +36,17 @@ class ApiServerHealthCheck:
     async def run(self) -> None:
         """Check until cancelled."""
         while True:
-            await self._beat()
+            asked = time.time()
+            answer = asyncio.create_task(self._answers())
+            try:
+                await asyncio.wait({answer}, timeout=self._prompt)
+                if not answer.done():
+                    self._states.unanswered(asked)
+                if await answer:
+                    self._states.answered()
+            finally:
+                answer.cancel()
             await asyncio.sleep(self._every)
-
-    async def _beat(self) -> None:
-        asked = time.time()
-        answer = asyncio.create_task(self._answers())
-        try:
-            await asyncio.wait({answer}, timeout=self._prompt)
-            if not answer.done():
-                self._states.unanswered(asked)
-            if await answer:
-                self._states.answered()
-        finally:
-            answer.cancel()
 
     async def _answers(self) -> bool:
         """Return whether there was any answer, including an error."""

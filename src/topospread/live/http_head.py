@@ -53,11 +53,7 @@ def header_lines(headers: Headers) -> str:
 
 
 def status_of(head: bytes | bytearray) -> int:
-    """Return the status code in a head.
-
-    Raises:
-        ValueError: if it is not an HTTP head.
-    """
+    """Return the status code in a head. Raise ValueError if it is not an HTTP head."""
     words = bytes(head).partition(b"\r\n")[0].split(b" ", 2)
     if len(words) < 2:
         raise ValueError(words[0].decode("latin-1"))

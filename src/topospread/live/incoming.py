@@ -6,8 +6,6 @@ from topospread.scheduling.queue import SchedulingQueue
 
 from .observer import Observer
 
-_PARTS = ("active", "backoff", "unschedulable")
-
 
 class Incoming:
     """Compares the lengths of the queue's parts before and after an event."""
@@ -29,6 +27,6 @@ class Incoming:
         after = self.now()
         if after == before:
             return
-        for part, earlier, later in zip(_PARTS, before, after, strict=True):
+        for part, earlier, later in zip(("active", "backoff", "unschedulable"), before, after, strict=True):
             if later > earlier:
                 self._observer.incoming(part, event, later - earlier)

@@ -57,7 +57,6 @@ class Watched:
     """A watched kind.
 
     Attributes:
-        struct: type of its objects.
         path: path of the cluster-wide list.
         event: name of its queue events; None if no plugin uses them.
         field_selector: selects some of the objects.

@@ -47,12 +47,8 @@ class Launch:
     """The settings of the process.
 
     Attributes:
-        configuration: the scheduler's profiles.
         operation: process settings, with flags applied.
-        gates: feature gates of the scheduler.
         kubeconfig, context: name of the kubeconfig and of its context; both may be None.
-        address: address to serve at.
-        dry_run: compare with the existing scheduler without binding pods.
         explain_events: write events with the skew arithmetic of rejections.
         dropped_log_lines: returns the number of log lines that were dropped since the start.
         beside: an additional service in this process, with its own metrics; None for nothing.

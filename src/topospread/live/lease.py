@@ -23,8 +23,6 @@ from topospread.live.election import JITTER, Election, Record, Timing
 
 log = logging.getLogger(__name__)
 
-_API = "/apis/coordination.k8s.io/v1/namespaces"
-
 
 class LeaseObserver(Protocol):
     """Receives the progress of an election."""
@@ -51,11 +49,7 @@ class LeaseLock:
         self._lease: dict[str, Any] | None = None
 
     async def get(self) -> Record | None:
-        """Read the lease; ``None`` if it does not exist.
-
-        Raises:
-            RequestError: if it cannot be read.
-        """
+        """Read the lease; ``None`` if it does not exist. Raise RequestError if it cannot be read."""
         try:
             self._lease = await self._send("GET", f"/{self.name}")
         except ApiError as error:
@@ -65,11 +59,7 @@ class LeaseLock:
         return record_of(self._lease.get("spec") or {})
 
     async def write(self, record: Record) -> None:
-        """Create or update the lease. A conflict is an error.
-
-        Raises:
-            RequestError: if another candidate was faster, or it cannot be written.
-        """
+        """Create or update the lease. Raise RequestError if another candidate was faster, or it cannot be written."""
         if self._lease is None:
             fresh = {
                 "apiVersion": "coordination.k8s.io/v1",
@@ -91,21 +81,13 @@ class LeaseLock:
         self._lease = None
 
     async def _send(self, method: str, name: str, body: object = None) -> dict[str, Any]:
-        path = f"{_API}/{self.namespace}/leases{name}"
+        path = f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases{name}"
         answer = await self._client.request(method, path, body=body, timeout=self._timeout)
         return msgspec.json.decode(answer, type=dict[str, Any])
 
 
 class LeaderElection:
-    """A candidate. Call ``acquire``, then ``hold`` while leading, then ``release``.
-
-    Args:
-        lock: the lease.
-        identity: identity of this candidate.
-        timing: the durations.
-        observer: notified of changes.
-        now: monotonic clock in seconds.
-    """
+    """A candidate. Call ``acquire``, then ``hold`` while leading, then ``release``; ``now`` returns seconds."""
 
     def __init__(self, lock: LeaseLock, identity: str, timing: Timing, observer: LeaseObserver) -> None:
         timing.check()
@@ -166,7 +148,6 @@ class LeaderElection:
         return True
 
     async def _renewed(self, stop: asyncio.Event) -> bool:
-        """Attempt to renew until the deadline. Return whether it succeeded."""
         try:
             async with asyncio.timeout(self._timing.renew):
                 while not await self._try():
@@ -185,7 +166,9 @@ class LeaderElection:
             log.warning('lease lock="%s/%s": %s', self._lock.namespace, self._lock.name, error)
             return False
         finally:
-            self._report()
+            if self.election.leader != self._reported:
+                self._reported = self.election.leader
+                log.info('new leader elected identity="%s"', self._reported)
 
     async def _try_fast(self) -> bool:
         record = self.election.renewal()
@@ -213,11 +196,6 @@ class LeaderElection:
         await self._lock.write(record)
         self.election.wrote(record, sent)
         return True
-
-    def _report(self) -> None:
-        if self.election.leader != self._reported:
-            self._reported = self.election.leader
-            log.info('new leader elected identity="%s"', self._reported)
 
 
 def record_of(spec: dict[str, Any]) -> Record:

@@ -20,14 +20,7 @@ _FLUSH = 2.0
 
 
 class QueuedLines(logging.Handler):
-    """Writes log lines in a thread.
-
-    Args:
-        stream: receives the lines.
-
-    Attributes:
-        dropped: number of lines dropped because the queue was full.
-    """
+    """Writes log lines in a thread, and counts the lines ``dropped`` because the queue was full."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()

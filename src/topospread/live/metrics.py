@@ -29,7 +29,6 @@ class Metrics(CollectedMetrics, Observer):
 
     Args:
         host: host of the API server, a label of ``rest_client_*``.
-        gates: feature gates to show.
     """
 
     def __init__(self, host: str, gates: Gates) -> None:

@@ -50,12 +50,7 @@ class _List(msgspec.Struct):
 
 
 class ObjectNames(msgspec.Struct):
-    """Names of objects.
-
-    Attributes:
-        objects: kind, namespace and name of each object.
-        nodes: the nodes, with their labels.
-    """
+    """Names of objects."""
 
     objects: list[tuple[str, str, str]] = []
     nodes: list[Node] = []
@@ -68,7 +63,13 @@ def live_names(context: str | None) -> ObjectNames | None:
         context: context of the default kubeconfig; by default the current one.
     """
     try:
-        kept = _kept(context)
+        # Each kubeconfig and context has its own cache file.
+        named = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+        known = [(each, os.path.getmtime(each)) for each in named.split(os.pathsep) if os.path.exists(each)]
+        key = hashlib.sha256(repr((known, context)).encode()).hexdigest()[:32]
+        cache = os.environ.get("XDG_CACHE_HOME", "")
+        folder = Path(cache) if os.path.isabs(cache) else Path.home() / ".cache"
+        kept = folder / "topospread" / f"names-{key}.json"
         if kept.exists() and time.time() - kept.stat().st_mtime < KEPT:
             return msgspec.json.decode(kept.read_bytes(), type=ObjectNames)
         from .access import Access
@@ -84,16 +85,6 @@ def live_names(context: str | None) -> ObjectNames | None:
     except Exception:
         return None
     return found
-
-
-def _kept(context: str | None) -> Path:
-    """Return the cache file for a context. Each kubeconfig has its own file."""
-    named = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
-    known = [(each, os.path.getmtime(each)) for each in named.split(os.pathsep) if os.path.exists(each)]
-    key = hashlib.sha256(repr((known, context)).encode()).hexdigest()[:32]
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    folder = Path(cache) if os.path.isabs(cache) else Path.home() / ".cache"
-    return folder / "topospread" / f"names-{key}.json"
 
 
 async def _read(access: Access) -> ObjectNames:

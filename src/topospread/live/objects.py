@@ -26,11 +26,7 @@ Changed = Callable[[KubeObject], None]
 
 
 class Objects:
-    """The objects of one kind.
-
-    Attributes:
-        known: the API server's state.
-    """
+    """The objects of one kind, ``known`` as the API server has them."""
 
     def __init__(self, watched: Watched, cluster: Cluster, queue: SchedulingQueue, changed: Changed) -> None:
         self._watched = watched
@@ -121,11 +117,7 @@ class Nodes(Objects):
 
 
 class ObjectCache:
-    """All watched kinds except pods.
-
-    Attributes:
-        changes: number of changes of volumes, claims and related objects.
-    """
+    """All watched kinds except pods; counts the ``changes`` of volumes, claims and related objects."""
 
     def __init__(self, cluster: Cluster, queue: SchedulingQueue, changed: Changed) -> None:
         self.by_kind: dict[type[KubeObject], Objects] = {

@@ -80,11 +80,7 @@ def _code(status: str) -> Code:
 
 
 class PluginTimes:
-    """Measures some of the attempts.
-
-    Args:
-        now: clock in seconds.
-    """
+    """Measures some of the attempts; ``now`` returns seconds."""
 
     def __init__(self, times: Observer, now: Callable[[], float] = perf_counter) -> None:
         self._times = times
@@ -138,7 +134,6 @@ class PluginTimes:
         self._times.extension_point("PostFilter", status, profile, seconds)
 
     def _ask_each(self, view: View) -> None:
-        """Call every filter and score of a pod for one feasible node."""
         row = np.flatnonzero(view.node_local.open[: view.cluster.nodes.size])[:1].astype(np.int64)
         for named in view.plugins.filters:
             started = perf_counter()

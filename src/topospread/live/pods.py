@@ -57,16 +57,12 @@ class Pods:
     """Processes all changes of pods.
 
     Args:
-        cluster: the cluster state, with the placed pods.
-        queue: the queue of pending pods.
         is_ours: whether a pod's ``spec.schedulerName`` names one of the profiles.
-        gone: called for a deleted pending pod.
         opts_in: called for a pod that opts in to soft constraints (`fallback`).
 
     Attributes:
         waiting: our pending pods, according to the API server.
         assigned: uids of the pods with a node.
-        assumed: assumed pods.
         gets_labels: whether the API server added node labels to the last pod that we bound.
         tells_of_promises: whether losing a nomination requeues other pods (since 1.33).
     """
@@ -204,7 +200,7 @@ class Pods:
         """Add a pending pod (``addPodToSchedulingQueue``)."""
         self.waiting[key] = pod
         self._promise(key, pod, pod.nominated_node_name)
-        self._queue.add(pod, key, self._kind(pod))
+        self._queue.add(pod, key, self.kind_of(pod))
 
     def _update_waiting(self, key: PodKey, pod: ReadPod) -> None:
         """Process a change of a pending pod (``updatePodInSchedulingQueue``)."""
@@ -213,7 +209,7 @@ class Pods:
             return
         before, after = old.nominated_node_name, pod.nominated_node_name
         self._promise(key, pod, self._promised.get(key, "") if not before and not after else after)
-        self._queue.update(old, pod, key, self._kind(pod))
+        self._queue.update(old, pod, key, self.kind_of(pod))
         if before and before != after:
             self._promise_ended(old)
 
@@ -258,9 +254,6 @@ class Pods:
 
     def kind_of(self, pod: Pod) -> tuple[int, str]:
         """Return the key of equivalent pods, to which every queueing hint responds equally."""
-        return self._kind(pod)
-
-    def _kind(self, pod: Pod) -> tuple[int, str]:
         return self._cluster.shared_class(pod).key
 
     # Pods that were placed here.
@@ -311,7 +304,6 @@ _TRANSITIONS: dict[tuple[State, State], Callable[[Pods, PodKey, Any], None]] = {
 
 
 def _on_node(pod_class: PodClass, node: str, uid: str | None = None) -> Pod:
-    """Return a pod of a class, with a node."""
     pod = pod_class.pod
     metadata = pod.metadata if uid is None else replace(pod.metadata, uid=uid)
     return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=node))

@@ -16,11 +16,7 @@ NAME = "DefaultPreemption"
 
 
 class Preempting:
-    """The pods whose evictions are being sent.
-
-    Args:
-        is_there: returns whether a pod exists and is not being deleted.
-    """
+    """The pods whose evictions are being sent; ``is_there``: whether a pod exists and is not being deleted."""
 
     def __init__(self, is_there: Callable[[PodKey], bool]) -> None:
         self._is_there = is_there

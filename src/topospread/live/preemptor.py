@@ -28,13 +28,7 @@ _GONE = (404, 409)
 
 
 class Preemptor:
-    """Evicts victims.
-
-    Args:
-        preempting: records the preempting pods.
-        binder: cancels the binding of a victim that waits for volumes.
-        spawn: starts a background task.
-    """
+    """Evicts victims; ``binder`` cancels the binding of a victim that waits for volumes."""
 
     def __init__(self, parts: SchedulerContext, preempting: Preempting, binder: Binder, spawn: Spawn) -> None:
         self._parts = parts
@@ -85,11 +79,7 @@ class Preemptor:
             self._parts.observer.preemption_ended("error" if failed else "success", monotonic() - started)
 
     async def _evict(self, preemptor: ReadPod, node: str, key: PodKey) -> bool:
-        """Evict a victim. Return whether only its binding was cancelled, so that no deletion was needed.
-
-        Raises:
-            RequestError: if it could not be evicted.
-        """
+        """Evict a victim. Return whether only its binding was cancelled, so that no deletion was needed."""
         parts = self._parts
         waiting = parts.pods.waiting.get(key)
         if waiting is not None and await self._binder.cancel(key):

@@ -1,4 +1,4 @@
-"""Read the objects of a cluster once, without keeping a connection."""
+"""Read the objects of a cluster once, without keeping a connection, to use them or to write a snapshot."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from topospread.errors import Place
 from topospread.sources.load import LiveObjects, no_garbage_collection
 from topospread.sources.objects import ReadObject
+from topospread.sources.snapshot_facts import SnapshotFacts
+from topospread.sources.snapshot_file import SnapshotTaking
 
 from .access import Access
 from .client import ApiClient
 from .cluster_lists import ClusterLists, ListsProgress, WantedLists
 from .connection import Connection
+from .run_or_terminate import run_or_terminate
 
 QPS, BURST = 400.0, 400
 """Limits on requests per second.
@@ -40,48 +43,47 @@ class KeptObjects:
         return [each for kind in kinds for each in self._by_kind[kind]]
 
 
-def nothing_told(resource: str, done: int, left: int | None) -> None:
-    """Ignore progress."""
-
-
-async def read_objects_of(
-    connection: Connection, wanted: WantedLists | None = None, progress: ListsProgress = nothing_told
-) -> LiveObjects:
-    """Read the current objects of a cluster.
-
-    Args:
-        connection: connection to its API server.
-        wanted: the lists to read; by default all that affect placement.
-        progress: called after every page.
-
-    Raises:
-        InputError: if it cannot be reached, or denies access to nodes or pods.
-        UsageError: if the namespace does not exist.
-    """
-    chosen, kept = wanted or WantedLists(), KeptObjects()
-    async with ApiClient(connection, qps=QPS, burst=BURST) as client:
-        facts = await ClusterLists(client, connection, chosen, progress).read(kept)
-    facts.live = True
-    return LiveObjects(kept.of(chosen.kinds), facts, place_of(connection))
-
-
 def place_of(connection: Connection) -> Place:
     """Return the cluster's place, for notes and warnings."""
     return Place(source=connection.server)
 
 
 def live_objects(
-    access: Access | None = None, wanted: WantedLists | None = None, progress: ListsProgress = nothing_told
+    access: Access, wanted: WantedLists | None = None, progress: ListsProgress = lambda resource, done, left: None
 ) -> LiveObjects:
-    """Connect and run `read_objects_of`, for callers without an event loop.
+    """Return the current objects of a cluster, by default all that affect placement.
 
     Raises:
         InputError: if no cluster is configured, it cannot be reached, or it denies access to nodes or pods.
         UsageError: if the namespace does not exist.
     """
+    chosen, kept = wanted or WantedLists(), KeptObjects()
 
     async def connected() -> LiveObjects:
-        return await read_objects_of(await (access or Access()).connect(), wanted, progress)
+        connection = await access.connect()
+        async with ApiClient(connection, qps=QPS, burst=BURST) as client:
+            facts = await ClusterLists(client, connection, chosen, progress).read(kept)
+        facts.live = True
+        return LiveObjects(kept.of(chosen.kinds), facts, place_of(connection))
 
     with no_garbage_collection():
         return asyncio.run(connected())
+
+
+def take_snapshot(
+    access: Access, wanted: WantedLists, taking: SnapshotTaking, progress: ListsProgress
+) -> SnapshotFacts:
+    """Read and write all objects. Return the snapshot's facts.
+
+    Raises:
+        InputError: if no cluster is configured, it cannot be reached, or it denies access to nodes or pods.
+        UsageError: if the namespace does not exist.
+        KeyboardInterrupt: after SIGINT or SIGTERM.
+    """
+
+    async def taken() -> SnapshotFacts:
+        connection = await access.connect()
+        async with ApiClient(connection, qps=QPS, burst=BURST) as client:
+            return await ClusterLists(client, connection, wanted, progress, "snapshot").read(taking)
+
+    return run_or_terminate(taken)

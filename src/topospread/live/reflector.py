@@ -89,10 +89,6 @@ class Reflector:
     """Lists and watches one kind.
 
     Args:
-        client: client of the API server.
-        watched: the kind.
-        sink: receives the objects.
-        observer: notified of lists and failures.
         is_calm: returns whether no pod waits for changes.
 
     Attributes:
@@ -181,9 +177,6 @@ class Reflector:
         """List without pages, and process the objects as they arrive, like client-go's reflector.
 
         If the response breaks or has an unexpected form, use pages from then on.
-
-        Raises:
-            ListCutShort: if it breaks.
         """
         unseen, listed = self._sink.keys(), WholeList(self._array)
         try:

@@ -14,13 +14,7 @@ _LOG_IN = (
 
 
 def in_words(error: RequestError, connection: Connection, purpose: str = "answer") -> InputError:
-    """Return an input error for a failed request.
-
-    Args:
-        error: the error.
-        connection: the connection.
-        purpose: the result that the request was needed for (``answer``, ``snapshot``).
-    """
+    """Return an input error for a failed request, needed for the ``purpose`` ("answer", "snapshot")."""
     place = Place(source=connection.source)
     if not isinstance(error, ApiError):
         return InputError(f"{connection.server} cannot be reached: {error}", place)

@@ -15,7 +15,6 @@ class Rest:
     Args:
         seconds: its length.
         calm_seconds: its length while no pod waits for the data.
-        is_calm: returns whether no pod waits.
 
     Attributes:
         seconds: the normal length.

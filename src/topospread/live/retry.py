@@ -18,14 +18,13 @@ T = TypeVar("T")
 _PAUSES = (0.01, 0.05, 0.25)
 """Seconds between the four attempts of ``DefaultBackoff``."""
 _JITTER = 0.1
-_REASONS = ("InternalError", "ServiceUnavailable")
 
 
 def is_retriable(error: RequestError) -> bool:
     """Return whether kube-scheduler retries a write after this error (``Retriable``)."""
     if isinstance(error, ApiUnreachable):
         return error.refused
-    return isinstance(error, ApiError) and error.reason in _REASONS
+    return isinstance(error, ApiError) and error.reason in ("InternalError", "ServiceUnavailable")
 
 
 def is_retriable_or_conflict(error: RequestError) -> bool:
@@ -34,11 +33,7 @@ def is_retriable_or_conflict(error: RequestError) -> bool:
 
 
 async def retry_on_error(is_retriable: Callable[[RequestError], bool], send: Callable[[], Awaitable[T]]) -> T:
-    """Return the result of ``send``, with up to three retries after retriable errors.
-
-    Raises:
-        RequestError: if the error is not retriable, or the last attempt fails.
-    """
+    """Return the result of ``send``. Retry retriable errors three times; raise RequestError for the last or others."""
     for pause in _PAUSES:
         try:
             return await send()

@@ -16,8 +16,6 @@ from topospread.live.api_error import ApiError
 from topospread.live.client import ApiClient
 from topospread.live.kinds import WATCHED
 
-_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-
 
 class _Decision(msgspec.Struct):
     allowed: bool = False
@@ -82,11 +80,7 @@ def leading(namespace: str, name: str) -> Iterator[Right]:
 
 
 async def missing(client: ApiClient, rights: Iterable[Right]) -> Sequence[Right]:
-    """Return the missing permissions.
-
-    Raises:
-        RequestError: if the API server cannot be asked.
-    """
+    """Return the missing permissions. Raise RequestError if the API server cannot be asked."""
     asked = tuple(rights)
     allowed = await asyncio.gather(*(_allowed(client, right) for right in asked))
     return [right for right, granted in zip(asked, allowed, strict=True) if not granted]
@@ -107,7 +101,7 @@ async def _allowed(client: ApiClient, right: Right) -> bool:
         "kind": "SelfSubjectAccessReview",
         "spec": {"resourceAttributes": {key: value for key, value in attributes.items() if value}},
     }
-    answer = await client.request("POST", _REVIEWS, body=review)
+    answer = await client.request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review)
     try:
         return msgspec.json.decode(answer, type=_AccessReview).status.allowed
     except msgspec.DecodeError as error:

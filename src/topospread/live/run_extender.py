@@ -14,8 +14,6 @@ from .serving import Address, listen
 
 log = logging.getLogger(__name__)
 
-_KINDS = ("Node", "Pod")
-
 
 async def run_extender(access: Access, address: Address, patience: float) -> int:
     """Serve until SIGTERM or SIGINT.
@@ -28,7 +26,7 @@ async def run_extender(access: Access, address: Address, patience: float) -> int
         asyncio.get_running_loop().add_signal_handler(each, stop.set)
     watched = WatchedDomains()
     async with AsyncExitStack() as stack:
-        followed = await stack.enter_async_context(follow(access, kinds=_KINDS, listener=watched))
+        followed = await stack.enter_async_context(follow(access, kinds=("Node", "Pod"), listener=watched))
         service = ExtenderService(watched, lambda: followed.state.ready, patience)
         application = extender_application(service, needs_certificate=bool(address.client_ca))
         runner = await listen(application, address)

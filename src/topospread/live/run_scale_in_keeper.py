@@ -32,11 +32,8 @@ class ScaleInSettings:
     """The settings of the process.
 
     Attributes:
-        access: the cluster and the user.
-        address: address for metrics and health checks.
         lease: namespace and name of the Lease; None without an election.
         dry_run: log costs without writing, and without an election.
-        qps, burst: limits on requests per second, without watches.
     """
 
     access: Access

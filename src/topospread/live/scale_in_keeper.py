@@ -32,10 +32,7 @@ class ScaleInKeeper:
 
     Args:
         client: client for writes, which limits their rate.
-        plans: the costs to write.
         followed: the watched cluster. No cost is written while it is outdated.
-        metrics: counts the writes.
-        dry_run: log the costs and write none.
 
     Attributes:
         allowed: whether writes are allowed, because this candidate leads.

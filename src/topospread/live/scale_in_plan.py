@@ -56,11 +56,7 @@ class ReplicaSetPlan(msgspec.Struct, frozen=True):
 
 
 class ScaleInPlans:
-    """The watched nodes, pods and owners; a `ClusterListener`.
-
-    Attributes:
-        changed: ReplicaSets that opted in and must be planned again.
-    """
+    """The watched nodes, pods and owners; `changed` ReplicaSets opted in and must be planned again."""
 
     def __init__(self) -> None:
         self.changed: set[Key] = set()

@@ -73,12 +73,9 @@ class LiveScheduler:
     """Schedules the pods of its profiles.
 
     Args:
-        client: client of the API server.
         configuration: the profiles.
-        observer: receives reports.
         identity: identity among replicas, for debugging.
         clock: clock in nanoseconds, for backoff and the periodic flush.
-        settings: other settings.
         leads: called before every binding, because a process that was suspended may have lost its lease.
 
     Attributes:
@@ -228,11 +225,9 @@ class LiveScheduler:
         return (pod.spec.scheduler_name or "default-scheduler") in self._frameworks
 
     def _is_calm(self) -> bool:
-        """Return whether no pod is pending."""
         return not (self.queue.may_give or len(self.queue.unschedulable))
 
     def _is_staying(self, key: PodKey) -> bool:
-        """Return whether a pod exists and is not being deleted."""
         pod_class = self.pods.class_of(key)
         return pod_class is not None and pod_class.counted
 
@@ -320,7 +315,6 @@ class LiveScheduler:
             self._wake.set()
 
     async def _tell(self) -> None:
-        """Report the numbers of pending pods and of kept events."""
         while True:
             self._observer.pending(self.pending())
             self._observer.cached(len(self.cluster.nodes), len(self.cluster.placed), len(self.pods.assumed))

@@ -61,7 +61,6 @@ class Address:
     Attributes:
         port: 0 for no server.
         certificate, key: PEM files for HTTPS, read again when they change; "" for HTTP.
-        option: the option that names the port.
         client_ca: PEM file with the CAs of client certificates; "" without client certificates.
         metrics: address and port of ``/metrics`` and ``/configz``. If ``None``, these pages are at `host` and `port` if
             `host` is loopback, and else nowhere.
@@ -101,7 +100,7 @@ async def serve(
     if address.port:
         application = web.Application() if application is None else application
         for name in ("healthz", "livez", "readyz"):
-            checks = {"ping": _well, **getattr(served, name)}
+            checks = {"ping": lambda: "", **getattr(served, name)}
             handler = _Health(name, checks, served.metrics)
             application.router.add_get(f"/{name}", handler.all)
             application.router.add_get(f"/{name}/{{check}}", handler.one)
@@ -123,11 +122,7 @@ async def serve(
 
 
 async def listen(application: web.Application, address: Address) -> web.AppRunner:
-    """Serve an application until ``cleanup`` of the result.
-
-    Raises:
-        InputError: like `serve`.
-    """
+    """Serve an application until ``cleanup`` of the result. Raise InputError like `serve`."""
     certificate = Certificate(address.certificate, address.key, address.client_ca) if address.certificate else None
     if certificate is not None:
         application.cleanup_ctx.append(_followed(certificate))
@@ -165,7 +160,6 @@ class _Connection(web.RequestHandler):
     """A client's connection, closed at once if there are too many connections, and later if the client is idle.
 
     Args:
-        server: creates the requests.
         certified: whether clients without a certificate may only ask for the server's health.
     """
 
@@ -209,8 +203,6 @@ def has_client_certificate(request: web.Request) -> bool:
 
 
 def _followed(certificate: Certificate) -> Callable[[web.Application], AsyncIterator[None]]:
-    """Return a context that reloads the certificate while the application runs."""
-
     async def during(_: web.Application) -> AsyncIterator[None]:
         following = asyncio.create_task(certificate.follow())
         yield
@@ -226,13 +218,7 @@ def _add_metrics(application: web.Application, served: ServedPages) -> None:
         application.router.add_get("/configz", pages.configz)
 
 
-def _well() -> str:
-    return ""
-
-
 class _Pages:
-    """The answers of ``/metrics`` and ``/configz``."""
-
     def __init__(self, served: ServedPages) -> None:
         self._served = served
 
@@ -249,8 +235,6 @@ class _Pages:
 
 
 class _Health:
-    """The checks of one health endpoint."""
-
     def __init__(self, name: str, checks: Mapping[str, Check], metrics: CollectedMetrics) -> None:
         self._name = name
         self._checks = checks

@@ -13,8 +13,6 @@ class LiveSettings:
     """The settings of a live scheduler.
 
     Attributes:
-        gates: kube-scheduler's feature gates.
-        backoff: backoff after an attempt.
         at_once: maximum number of concurrent bindings. At the limit no pod is attempted, so that a new urgent pod is
             next.
         batch: number of attempts before new events are processed.

@@ -18,7 +18,6 @@ from topospread.plugins.interface import PluginError
 from topospread.plugins.pod_topology_spread import minimum_of, skew_of
 from topospread.plugins.spread_counts import CountedConstraint, Spread
 from topospread.scheduling.cycle import Scheduler
-from topospread.scheduling.view import View
 
 MOST = 200
 _VIEWS = 500
@@ -68,7 +67,9 @@ class SpreadFigures:
 
     def _constraints(self, pod_class: PodClass) -> list[tuple[ConstraintOf, CountedConstraint]]:
         try:
-            spread = _spread_of(self._scheduler.view(pod_class))
+            spread = next(
+                (each for each in self._scheduler.view(pod_class).plugins.watchers if isinstance(each, Spread)), None
+            )
         except PluginError:
             return []
         if spread is None:
@@ -90,10 +91,6 @@ class SpreadFigures:
             if deployment:
                 return f"Deployment/{deployment}"
         return f"{owner.kind}/{owner.name}"
-
-
-def _spread_of(view: View) -> Spread | None:
-    return next((each for each in view.plugins.watchers if isinstance(each, Spread)), None)
 
 
 def _skew(counted: CountedConstraint) -> int:

@@ -75,9 +75,6 @@ async def patch_status(client: ApiClient, pod: ReadPod, status: Json, allowed: C
     """Patch the status of the pod with this uid (``PatchPodStatus``).
 
     Args:
-        client: client of the API server.
-        pod: the pod.
-        status: the patch of its status.
         allowed: called before every attempt; returns whether this process may still write.
 
     Raises:
@@ -188,11 +185,7 @@ class Statuses:
             await self.patch(wanted.pod, status)
 
     async def patch(self, pod: ReadPod, status: Json) -> None:
-        """Patch the status of the pod with this uid; log the API server's refusal.
-
-        Raises:
-            ApiUnreachable: if no answer arrives.
-        """
+        """Patch the status of this pod; log the API server's refusal. Raise ApiUnreachable without an answer."""
         try:
             await patch_status(self._client, pod, status, self._order.may_write)
         except ApiError as error:

@@ -15,11 +15,7 @@ from .metric_table import Metric
 
 
 class CountTallies(Collector):
-    """Counts by labels.
-
-    Args:
-        metric: a counter.
-    """
+    """Counts by labels, for a counter."""
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
@@ -44,11 +40,7 @@ class CountTallies(Collector):
 
 
 class DurationTallies(Collector):
-    """Counts durations by labels and bucket.
-
-    Args:
-        metric: a histogram.
-    """
+    """Counts durations by labels and bucket, for a histogram."""
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric

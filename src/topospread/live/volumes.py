@@ -66,11 +66,7 @@ class VolumeReservation:
 
 
 class Volumes:
-    """Binds volumes.
-
-    Args:
-        objects: the watched nodes, volumes and claims.
-    """
+    """Binds volumes."""
 
     def __init__(self, client: ApiClient, order: WriteOrder, objects: ObjectCache) -> None:
         self._client = client
@@ -90,7 +86,13 @@ class Volumes:
         """Assume the volumes and claims in the states that will be written."""
         reservation = VolumeReservation(reserved.cluster.nodes.names[reserved.row])
         for claim, volume in reserved.bindings:
-            promised = _promised(volume, claim)
+            # The volume gets a claimRef to the claim (``GetBindVolumeToClaim``).
+            metadata = volume.metadata
+            if not is_promised(volume, claim):
+                metadata = replace(
+                    metadata, annotations=replace(metadata.annotations or Annotations(), bound_by_controller="yes")
+                )
+            promised = replace(volume, metadata=metadata, spec=replace(volume.spec, claim_ref=reference_to(claim)))
             self._volumes.assume(promised)
             reservation.volumes.append((claim, promised))
         for claim in reserved.provisions:
@@ -164,11 +166,7 @@ class Volumes:
     def _all_bound(
         self, reservation: VolumeReservation, versions: dict[str, int], is_there: Callable[[], bool], pod: str
     ) -> bool:
-        """Return whether the controllers have bound all claims (``checkBindings``).
-
-        Raises:
-            VolumesNotBound: if an object is missing, or a claim or volume was reset.
-        """
+        """Return whether the controllers bound all claims (``checkBindings``). Raise VolumesNotBound after a reset."""
         node = self._nodes.known.get(("", reservation.node))
         if node is None:
             raise VolumesNotBound(
@@ -231,16 +229,6 @@ def _check_reach(volume: PersistentVolume, node: Node) -> None:
             f'binding volumes: pv "{volume.name}" node affinity doesn\'t match node "{node.name}": '
             "no matching NodeSelectorTerms"
         )
-
-
-def _promised(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
-    """Return the volume with a claimRef to the claim (``GetBindVolumeToClaim``)."""
-    metadata = volume.metadata
-    if not is_promised(volume, claim):
-        metadata = replace(
-            metadata, annotations=replace(metadata.annotations or Annotations(), bound_by_controller="yes")
-        )
-    return replace(volume, metadata=metadata, spec=replace(volume.spec, claim_ref=reference_to(claim)))
 
 
 def _volume_patch(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Json:

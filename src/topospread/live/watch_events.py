@@ -25,11 +25,7 @@ _DECODER = msgspec.json.Decoder(_Event)
 
 
 async def events_in(content: AsyncIterator[bytes]) -> AsyncIterator[list[tuple[str, Json]]]:
-    """Yield batches of complete events from a stream with one event per line.
-
-    Raises:
-        DecodeError: if a line is not an event, or is incomplete.
-    """
+    """Yield batches of complete events, one per line. Raise DecodeError if a line is incomplete or not an event."""
     parts: list[bytes] = []
     async for piece in content:
         end = piece.rfind(b"\n") + 1

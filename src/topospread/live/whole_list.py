@@ -43,11 +43,7 @@ class WholeList:
         self._wanted = _PART
 
     def feed(self, piece: bytes) -> list[Any]:
-        """Add a piece, and return the objects it completes.
-
-        Raises:
-            IrregularList: if the response does not start like a list.
-        """
+        """Add a piece, and return the objects it completes. Raise IrregularList if it does not start like a list."""
         self._came += piece
         if (not self.version and not self._begins()) or len(self._came) < self._wanted:
             return []
@@ -70,11 +66,7 @@ class WholeList:
         return items
 
     def end(self) -> list[Any]:
-        """Return the last objects.
-
-        Raises:
-            IrregularList: if the list is incomplete.
-        """
+        """Return the last objects. Raise IrregularList if the list is incomplete."""
         rest = bytes(self._came).rstrip()
         if not self.version or not rest.endswith(b"]}"):
             raise IrregularList("a list without an end")

@@ -27,11 +27,7 @@ _LOOK = 0.5
 
 
 class BrokenConnection(ConnectionError):  # noqa: N818 - it is what is broken
-    """Raised if a connection breaks.
-
-    Attributes:
-        unanswered: whether a used connection was closed without any response, like idle connections are.
-    """
+    """Raised if a connection breaks; ``unanswered`` if the server had closed it, idle, before any response."""
 
     def __init__(self, words: str, *, unanswered: bool = False) -> None:
         super().__init__(words)
@@ -51,11 +47,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The response to a request.
-
-    Attributes:
-        head: the headers in lower case, each after ``\\r\\n``.
-    """
+    """The response to a request; ``head`` has the headers in lower case, each after ``\r\n``."""
 
     status: int
     head: bytes
@@ -72,7 +64,6 @@ class _Line:
     Attributes:
         used: time at which its last response was complete; 0 before.
         deadline: time limit of the awaited response.
-        closed: whether it is unusable.
     """
 
     def __init__(self) -> None:
@@ -166,7 +157,6 @@ class WriteConnections:
     """A pool of connections to one server, opened on demand.
 
     Args:
-        server: its URL.
         ssl: TLS context; None for plain HTTP.
         name: expected name in the certificate; None for the URL's host.
         most: maximum number of connections. Requests wait in order.
@@ -236,7 +226,6 @@ class WriteConnections:
             self._watch = asyncio.get_running_loop().call_later(_LOOK, self._look)
 
     def _look(self) -> None:
-        """Fail overdue responses, and check again later while responses are awaited."""
         self._watch = None
         now = time.monotonic()
         if [each for each in list(self._busy) if each.overdue(now)]:

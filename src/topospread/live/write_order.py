@@ -70,9 +70,6 @@ class WriteTurn:
 class WriteOrder:
     """Limits concurrent writes. The most urgent waiting write is next, then the oldest.
 
-    Args:
-        may_write: called before every write.
-
     Attributes:
         slow: number of writes that wait for answers without a slot.
     """

@@ -33,8 +33,6 @@ def completions(lines: Lines, at: Position, nodes: Sequence[Node]) -> Iterator[C
     """Yield the allowed values of the field at the cursor; nothing if any value is allowed.
 
     Args:
-        lines: the text.
-        at: the cursor.
         nodes: nodes of the cluster, whose labels are offered as topology keys; without nodes, well-known keys are
             offered.
     """

@@ -33,8 +33,6 @@ def diagnostics(findings: Iterable[Finding], name: str, lines: Lines) -> list[Di
 
     Args:
         findings: findings of the text, and perhaps of the scheduler configuration file.
-        name: the text's name in the findings.
-        lines: the text.
     """
     own = [each for each in findings if each.place.source == name]
     found = [
@@ -61,12 +59,7 @@ def of_error(error: InputError, lines: Lines) -> Diagnostic:
 
 
 def carried(known: Sequence[Diagnostic], old: Sequence[str], new: Sequence[str]) -> list[Diagnostic]:
-    """Return the diagnostics of unchanged lines, moved to the lines' new positions.
-
-    Args:
-        known: diagnostics of the old text.
-        old, new: lines of both texts.
-    """
+    """Return the diagnostics of unchanged lines, moved to the lines' new positions."""
     shortest = min(len(old), len(new))
     same = next((at for at in range(shortest) if old[at] != new[at]), shortest)
     rest = shortest - same

@@ -24,14 +24,7 @@ _SECONDS: Final = 0.5
 
 
 def fixes(report: LintReport, lines: Lines, asked: Range, uri: str) -> Iterator[CodeAction]:
-    """Yield a quick fix for each fixable finding in a range; in a long text only for the first ones.
-
-    Args:
-        report: the text's lint report.
-        lines: the text.
-        asked: the range.
-        uri: the file.
-    """
+    """Yield a quick fix for each fixable finding in a range; in a long text only for the first ones."""
     until = monotonic() + _SECONDS
     for text in (each for _, each in report.read.texts):
         editor = TextEditor(text, report.read)
@@ -73,7 +66,6 @@ def _edit(lines: Lines, after: str) -> TextEdit:
 
 
 def _common(one: str, other: str) -> int:
-    """Return the length of the common prefix of two texts."""
     same, most = 0, min(len(one), len(other))
     while same < most:
         middle = (same + most + 1) // 2

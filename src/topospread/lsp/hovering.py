@@ -16,7 +16,6 @@ from topospread.session import Session
 from topospread.text import escape_all
 
 _CONSTRAINTS = "topologySpreadConstraints"
-_NO_NODES = 'no nodes are known: set on = "CLUSTER" in topospread.toml'
 _STATES = 200
 _SECONDS = 0.1
 """Time limit in seconds for each count. `topospread promise show` searches longer."""
@@ -25,12 +24,7 @@ _MOST_NODES, _MOST_PODS = 200, 100
 
 
 def explained(report: LintReport, offset: int) -> Iterator[str]:
-    """Yield Markdown about the field or workload at an offset.
-
-    Args:
-        report: the text's lint report.
-        offset: offset in characters.
-    """
+    """Yield Markdown about the field or workload at an offset in characters."""
     found = next((each for subject in report.read.subjects for each in _at(report, subject, offset)), None)
     if found is None:
         return
@@ -54,7 +48,7 @@ def _documentation(names: list[str]) -> str:
 def _promise(report: LintReport, subject: Manifest) -> str:
     """Return the result of `topospread promise show` for a workload, as far as a short search finds it."""
     if not report.given.nodes:
-        return _not_judged(_NO_NODES)
+        return _not_judged('no nodes are known: set on = "CLUSTER" in topospread.toml')
     if subject.refused:
         return _not_judged("the API server would refuse this object")
     if len(report.given.nodes) > _MOST_NODES:

@@ -40,11 +40,7 @@ class TextJudge:
         self._project = None
 
     def project(self) -> tuple[Question, Inventory | None]:
-        """Return the lint options, and the cluster to compare with.
-
-        Raises:
-            TopospreadError: if the settings or the cluster cannot be used.
-        """
+        """Return the lint options, and the cluster to compare with. Raise TopospreadError if they are unusable."""
         if self._project is None:
             question = with_fields(self._ask(), rendering=RAW)
             files = find_sources(question.cluster) if question.cluster and os.path.exists(question.cluster) else []

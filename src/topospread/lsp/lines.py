@@ -16,25 +16,15 @@ _BREAK: Final = re.compile(r"\r\n|\r|\n")
 """The protocol's line breaks."""
 
 
-def _with_break(line: str) -> int:
-    return len(line) + 1
-
-
 class Lines:
-    """A text split into lines.
-
-    Args:
-        text: the text.
-        units: function that returns a text's length in the editor's units.
-    """
+    """A text split into lines; ``units`` returns a text's length in the editor's units."""
 
     def __init__(self, text: str, units: Callable[[str], int]) -> None:
         self.text = text
         self.units = units
         self.lines = _BREAK.split(text) if "\r" in text else text.split("\n")
-        ends = (
-            (each.end() for each in _BREAK.finditer(text)) if "\r" in text else accumulate(map(_with_break, self.lines))
-        )
+        lengths = (len(line) + 1 for line in self.lines)
+        ends = (each.end() for each in _BREAK.finditer(text)) if "\r" in text else accumulate(lengths)
         self.starts = [0, *islice(ends, len(self.lines) - 1)]
         self._sums: dict[int, list[int]] = {}
 

@@ -39,9 +39,7 @@ class OpenFile:
 
     Attributes:
         path: its path for lint; ``-`` for a text without a file.
-        changed: whether its current text is not linted yet.
         judging: task that lints it until there are no more changes.
-        lines: the last linted text.
         report: its lint report; None if lint failed.
         whole: the last completely parsed text, with its diagnostics.
     """

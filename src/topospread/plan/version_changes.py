@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import is_dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -28,7 +28,10 @@ from topospread.scheduling import (
     sampling,
     select_host,
 )
+from topospread.simulation.causes import with_causes
+from topospread.simulation.comparison import compare
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 
 WHERE = {
@@ -51,7 +54,6 @@ WHERE = {
 }
 """Class of rules → its topic; other classes are named by their topic."""
 _GENERAL = frozenset({"all plugins", "requests of pods", "scores by resources", "DefaultPreemption"})
-_Nodes = dict[tuple[str, str], str | None]
 
 
 def kinds_of_rules() -> Iterator[type[Any]]:
@@ -75,38 +77,52 @@ def where(kind: type[Any]) -> str:
 
 
 def deciding_changes(
-    inventory: Inventory, sides: tuple[SimulationOptions, SimulationOptions], plugins: Iterable[str], seconds: float
+    inventory: Inventory, sides: tuple[SimulationOptions, SimulationOptions], seconds: float
 ) -> Iterator[str]:
     """Yield the changes of versions between two sides that move pods, oldest first.
 
     Every version between the sides is simulated. Where pods move, each changed feature gate is switched back alone. If
-    none of them restores the placement, the changed rules of the plugins that moved pods are named.
+    none of them restores the placement, the changed rules of the plugins that moved pods in that version are named.
 
     Args:
-        plugins: plugins that moved pods between the two sides.
-        seconds: time limit; versions that were not simulated are left out.
+        seconds: time limit; sentences name the versions that were not searched.
     """
     first, last = sorted(KubeVersion.parse(each.kube_version) for each in sides)
-    until, named = time.monotonic() + seconds, {*plugins, *_GENERAL}
-    before = _placed(inventory, sides[0], first)
+    until, ended = time.monotonic() + seconds, f"{seconds:g} s (--seconds) ended"
+    options, unknown = _options(sides[0], first), None
+    before = simulate(inventory, options)
+    moves = []
     for minor in range(first.minor + 1, last.minor + 1):
-        if time.monotonic() > until:
-            return
         version = KubeVersion(1, minor)
-        after = _placed(inventory, sides[0], version)
-        if after != before:
-            own = list(_gates(inventory, sides[0], version, before))
-            yield from own or _rules(version, named)
+        if time.monotonic() > until:
+            unknown = f"since {version} not known: {ended} before the versions were simulated"
+            break
+        older, options = options, _options(sides[0], version)
+        after = simulate(inventory, options)
+        if _nodes(after) != _nodes(before):
+            moves.append((version, (older, options), compare(before, after, ("", ""))))
         before = after
+    for version, neighbours, comparison in moves:
+        if time.monotonic() > until:
+            yield f"since {version} pods move, by a rule that is not known: {ended} before it was found"
+        elif own := list(_gates(inventory, sides[0], version, comparison.before)):
+            yield from own
+        else:
+            why = with_causes(comparison, (inventory, inventory), neighbours).why
+            yield from _rules(version, {*_GENERAL, *(each.plugin for each in why.values())})
+    if unknown:
+        yield unknown
 
 
-def _gates(inventory: Inventory, side: SimulationOptions, version: KubeVersion, before: _Nodes) -> Iterator[str]:
+def _gates(inventory: Inventory, side: SimulationOptions, version: KubeVersion, before: Simulation) -> Iterator[str]:
     """Yield the gates that restore the earlier placement if they alone are switched back."""
     older = KubeVersion(1, version.minor - 1)
     for name, row in GATES.items():
         spans = row.span_at(older), row.span_at(version)
         states = [each is not None and each.default for each in spans]
-        if states[0] != states[1] and _placed(inventory, side, version, {name: states[0]}) == before:
+        if states[0] == states[1]:
+            continue
+        if _nodes(simulate(inventory, _options(side, version, {name: states[0]}))) == _nodes(before):
             yield f"since {version} the gate {name} is {'on' if states[1] else 'off'}: {row.effect}"
 
 
@@ -117,11 +133,12 @@ def _rules(version: KubeVersion, named: set[str]) -> Iterator[str]:
             yield f"since {version}, {subject}: {each.what}"
 
 
-def _placed(
-    inventory: Inventory, side: SimulationOptions, version: KubeVersion, gates: dict[str, bool] | None = None
-) -> _Nodes:
-    """Return pod → node with the defaults of a version."""
+def _options(side: SimulationOptions, version: KubeVersion, gates: dict[str, bool] | None = None) -> SimulationOptions:
+    """Return the options with the defaults of a version."""
     made = [gates_for(version, component=each) for each in ("apiserver", "scheduler")]
     made = [replace(each, values={**each.values, **(gates or {})}) for each in made]
-    options = replace(side, kube_version=str(version), gates=made[1], apiserver_gates=made[0], config=None)
-    return {(each.namespace, each.name): each.node for each in simulate(inventory, options).placements}
+    return replace(side, kube_version=str(version), gates=made[1], apiserver_gates=made[0], config=None)
+
+
+def _nodes(simulation: Simulation) -> dict[tuple[str, str], str | None]:
+    return {(each.namespace, each.name): each.node for each in simulation.placements}

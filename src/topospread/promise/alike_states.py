@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 
 import msgspec
 
@@ -31,11 +31,14 @@ class AlikeStates:
     Args:
         coming: the incoming pods. Nodes differ by each label that incoming or existing pods use.
         profiles: the scheduler profiles, whose plugins may use more node labels.
+        keys: topology keys of pod groups.
     """
 
-    def __init__(self, cluster: Cluster, coming: Iterable[Pod], profiles: Iterable[Profile]) -> None:
+    def __init__(
+        self, cluster: Cluster, coming: Iterable[Pod], profiles: Iterable[Profile], keys: Collection[str] = ()
+    ) -> None:
         self._cluster = cluster
-        default_keys = _keys_of_profiles(profiles)
+        default_keys = _keys_of_profiles(profiles, keys)
         pods = list(coming)
         is_free = not (any(map(volume_refs, pods)) and _has_volumes_of_nodes(cluster))
         pods += [each.pod for each in cluster.classes.values()]
@@ -123,9 +126,9 @@ def _topology_keys(pods: Iterable[Pod]) -> set[str]:
     return found
 
 
-def _keys_of_profiles(profiles: Iterable[Profile]) -> set[str] | None:
-    """Return the node labels that profiles use; ``None`` if added affinity or label plugins make them unknown."""
-    found: set[str] = set()
+def _keys_of_profiles(profiles: Iterable[Profile], keys: Collection[str]) -> set[str] | None:
+    """Return `keys` and node labels of profiles; ``None`` if added affinity or label plugins make them unknown."""
+    found = {*keys}
     for each in profiles:
         own = each.args.node_affinity.added_affinity or _BY_LABELS & set(each.enabled("filter") + each.enabled("score"))
         if own:

@@ -33,6 +33,7 @@ from topospread.drill.drill import drill
 from topospread.drill.result import Drill
 from topospread.drill.steps import Fail, NodeChoice
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 from .counted import CountedWorkloads
 from .fresh import LISTS, Designed, only_workload, workload_of
@@ -55,7 +56,7 @@ _MOST_SEARCHES, _SHORTER = 6, 20
 """Time limit for all searches on one side, as a multiple of the time limit of one search. Each later search gets 1/20
 of its normal time limit."""
 _MOST_DRILLS = 5
-"""Number of domains of each key whose failure is simulated, largest domain first."""
+"""Number of domains of each key whose failure is simulated, those with most of the workload's pods first."""
 _COVERS: Mapping[str, tuple[Event, ...]] = {
     "zone-loss": ("zone-loss", "zone-rolled", "node-loss", "node-rolled"),
     "node-loss": ("node-loss", "node-rolled"),
@@ -84,7 +85,8 @@ class PromiseChange:
         declared: the declared promise on the event; empty if the workload declares none.
         kept: verdicts on the declared promise before and after.
         unjudged: parts of the pods that topospread does not model.
-        is_outweighed: whether the loss itself leaves more pods than before. Then a lower count afterwards is not worse.
+        is_outweighed: whether a lower count is not worse: the loss itself leaves more pods than before, or another
+            order of pods may explain the count.
         parts: fields of the workload, or budgets, that make the count worse.
         blocks: whether budgets newly let no pod be evicted, so a drain does not end.
     """
@@ -117,7 +119,7 @@ class PromiseChange:
     def _compared(self, before: Bounds) -> Word:
         if self.event == "drains":  # a drain that ends evicts at least one pod
             before = Bounds.exactly(min(before.least, self.replicas[0] - 1))
-        # With fewer replicas a drain or rollout may keep proportionally fewer; a loss must leave as many as before.
+        # With fewer replicas, a drain or rollout may keep the same share; a loss must leave as many pods as before.
         is_loss = self.event.endswith(("loss", "rolled"))
         was, now = self.replicas if self.replicas[1] < self.replicas[0] and not is_loss else (1, 1)
         if self.after.most * was < before.least * now:
@@ -150,11 +152,29 @@ class _Side:
             budget = SearchBudget(budget.states, budget.seconds / _SHORTER)
         return WorkloadPromises(inventory or self.inventory, self.options, key, budget, {})
 
-    def ready_after(self, key: ObjectKey, label: str) -> int:
-        """Return the fewest ready pods of a workload at the end of a drill that fails one domain."""
-        sizes = Counter(each.labels[label] for each in self.inventory.nodes if label in each.labels)
-        names = sorted(sizes, key=lambda name: (-sizes[name], name))[:_MOST_DRILLS]
+    def ready_after(self, key: ObjectKey, label: str, *, of_own: bool) -> int:
+        """Return the fewest ready pods of a workload at the end of a drill that fails one domain.
+
+        Args:
+            label: topology key of the domains.
+            of_own: whether the domains with most of its simulated pods fail; else the largest ones, which are the same
+                for all workloads and cost less.
+        """
+        domains = {each.name: each.labels[label] for each in self.inventory.nodes if label in each.labels}
+        sizes, own = Counter(domains.values()), Counter[str]()
+        for node, number in self._placed.get(key, Counter()).items() if of_own else ():
+            if node in domains:
+                own[domains[node]] += number
+        names = sorted(sizes, key=lambda name: (-own[name], -sizes[name], name))[:_MOST_DRILLS]
         return min(each.ready for name in names for each in self._failed(label, name).workloads if key_of(each) == key)
+
+    @cached_property
+    def _placed(self) -> dict[ObjectKey, Counter[str | None]]:
+        """Workload → node → pods, in one simulation."""
+        found: dict[ObjectKey, Counter[str | None]] = {}
+        for each in simulate(self.inventory, self.options).on_nodes():
+            found.setdefault(each.workload_key, Counter())[each.node] += 1
+        return found
 
     def _failed(self, label: str, name: str) -> Drill:
         found = self._drills.get((label, name))
@@ -404,7 +424,9 @@ class _Comparison:
                     losses = [*self._lost_alone(losses, loss, replicas)]
                 yield from losses
                 follows: Event = "zone-after" if loss == "zone" else "node-after"
-                was, now = (Bounds.exactly(side.ready_after(self.key, label)) for side in (self.before, self.after))
+                sides = (self.before, self.after)
+                of_own = time.monotonic() < min(each.until for each in sides)
+                was, now = (Bounds.exactly(each.ready_after(self.key, label, of_own=of_own)) for each in sides)
                 outweighed = any(each.is_better for each in losses)
                 yield PromiseChange(self.key, follows, was, now, replicas, "played", is_outweighed=outweighed)
         floors = [_bounds(judge, "drains") for judge in self._judges]
@@ -433,7 +455,7 @@ class _Comparison:
     def _differ(self) -> tuple[str, ...]:
         """Names of the fields, budgets and autoscalers that differ."""
         old, new = self._items
-        found = [each for each in _FIELDS if _value(old, each) != _value(new, each)]
+        found = [*changed_fields(old, new)]
         budgets = _budgets(self.before.inventory, old), _budgets(self.after.inventory, new)
         least = (_least_replicas(side.inventory).get(self.key, {}) for side in (self.before, self.after))
         for kind, (was, now) in ((BUDGETS, budgets), (AUTOSCALERS, least)):
@@ -508,6 +530,11 @@ def _value(item: Designed, field_path: str) -> object:
 
 def _attribute(item: Any, name: str) -> Any:
     return getattr(item, name, None)
+
+
+def changed_fields(old: Designed, new: Designed) -> Iterator[str]:
+    """Yield the fields on which counts depend and that differ between two states of a workload."""
+    return (each for each in _FIELDS if _value(old, each) != _value(new, each))
 
 
 def _plain(value: Any) -> Any:

@@ -19,7 +19,16 @@ from topospread.cluster.objects import Key
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import NotJudgedError
 from topospread.plugins.pod_group_members import group_key
-from topospread.scheduling.pod_groups import TOPOLOGY, Member, min_count, refusal, scheduled_count
+from topospread.scheduling.placements import placements_by, scores
+from topospread.scheduling.pod_groups import (
+    Member,
+    bound_rows,
+    group_topology_key,
+    min_count,
+    refusal,
+    scheduled_count,
+    unbound_claims,
+)
 from topospread.simulation.run import Run
 
 ORDERS = "orders"
@@ -50,18 +59,31 @@ class GroupedPods:
         """Return class ``index`` → why the orders of its pods are not searched, for groups that drills can judge."""
         found: dict[int, Sequence[NotJudgedError]] = {}
         for key, members in self._members.items():
-            classes = self._classes(members)
-            why = self._why_uncounted(key)
-            if not why and (least := self._least(key)) > 1:
-                why = "rollouts of gangs are only simulated" if self.in_rollout else ""
-                # If one pod finds no node, kube-scheduler still tries the group's other pods.
-                differ = _of_several(members) or len(members) > least
-                why = why or ("its pods differ" if len(classes) > 1 and differ else "")
-            if why and self._is_judged(key):
+            why = self._why_unsearched(key, members) if self._is_judged(key) else ""
+            if why:
                 because = f"the orders of PodGroup {key[0]}/{key[1]} are not searched: {why}"
                 error = NotJudgedError(ORDERS, "spec.schedulingGroup", because, because)
-                found |= dict.fromkeys((each.index for each in classes), (error,))
+                found |= dict.fromkeys((each.index for each in self._classes(members)), (error,))
         return found
+
+    def _why_unsearched(self, key: Key, members: Sequence[QueuedPod]) -> str:
+        topology_key, cluster = self._topology_key(members[0].pod), self.run.cluster
+        if why := self._why_waiting(key):
+            return why
+        if self._needs_devices(members) or any(unbound_claims(cluster, each.pod) for each in members):
+            return "its pods need devices or volumes that are not bound"
+        if self._least(key) == 1 and not topology_key:
+            return ""
+        if self.in_rollout:
+            return "rollouts of gangs are only simulated"
+        framework = self.run.scheduler.framework_of(cluster.shared_class(members[0].pod))
+        if topology_key:
+            try:
+                placements_by(topology_key, cluster, bound_rows(cluster, key))
+                scores(framework, cluster, ())
+            except NotJudgedError as error:
+                return error.because
+        return ""
 
     def with_partners(self, classes: Sequence[PodClass]) -> Sequence[PodClass] | None:
         """Return the classes, and the classes of all other pods in the same groups.
@@ -76,20 +98,50 @@ class GroupedPods:
 
     def shared_domain(self, workload: Workload, topology_key: str) -> str:
         """Return why all pods of a workload are in one domain of a topology key; "" if they may be in several."""
-        run, pod = self.run, workload.template
-        group = None if pod is None else self._judged(pod)
-        if pod is None or group is None or (constraints := group.spec.scheduling_constraints) is None:
+        key = "" if workload.template is None else self._topology_key(workload.template)
+        if workload.template is None or not key:
             return ""
-        framework = run.scheduler.framework_of(run.cluster.shared_class(pod))
-        is_in_force = framework.gates.enabled(TOPOLOGY) and framework.profile.enabled("placement_generate")
-        if not is_in_force or not constraints.topology:
-            return ""
-        key, within = constraints.topology[0].key, dict[str, set[str | None]]()
-        for node in run.cluster.nodes.nodes:
+        within = dict[str, set[str | None]]()
+        for node in self.run.cluster.nodes.nodes:
             if node is not None and key in node.labels:
                 within.setdefault(node.labels[key], set()).add(node.labels.get(topology_key))
         is_lost = all(len(each) == 1 and None not in each for each in within.values())
-        return f"all pods of PodGroup {group.namespace}/{group.name} are in one {key}" if is_lost else ""
+        group = "/".join(group_key(workload.template) or ())
+        return f"all pods of PodGroup {group} are in one {key}" if is_lost else ""
+
+    def _topology_key(self, pod: Pod) -> str:
+        """Return the key of the topology constraint that is in force for a pod's group; "" without one."""
+        group = self._judged(pod)
+        if group is None:
+            return ""
+        return group_topology_key(group, self.run.scheduler.framework_of(self.run.cluster.shared_class(pod)))
+
+    @cached_property
+    def topology_keys(self) -> frozenset[str]:
+        """The topology keys of the groups' constraints."""
+        return frozenset(filter(None, (self._topology_key(each[0].pod) for each in self._members.values())))
+
+    def together(self, pod: Pod) -> tuple[int, str] | None:
+        """Return the `least` and `topology_key` of `GroupOrders`, which finds the outcomes for a pod's group.
+
+        Return ``None`` for a pod without a group, and for a group whose pods can be placed line by line.
+        """
+        group = self._judged(pod)
+        if group is None:
+            return None
+        key = group.namespace, group.name
+        least, topology_key = self._least(key), self._topology_key(pod)
+        return (least, topology_key) if topology_key or (least > 1 and key in self._mixed) else None
+
+    @cached_property
+    def _mixed(self) -> set[Key]:
+        """Groups of several workloads, and groups whose pods differ and may be more than a gang needs."""
+        found = set[Key]()
+        for key, members in self._members.items():
+            differ = self._is_judged(key) and len(self._classes(members)) > 1 and len(members) > self._least(key)
+            if differ or _of_several(members):
+                found.add(key)
+        return found
 
     def _judged(self, pod: Pod) -> PodGroup | None:
         """Return the group of a pod; ``None`` without one, or if topospread does not judge it."""
@@ -99,7 +151,9 @@ class GroupedPods:
     def is_of_gang(self, pod: Pod) -> bool:
         """Return whether a pod must be placed together with other pods now."""
         group = self._judged(pod)
-        return group is not None and self._least((group.namespace, group.name)) > 1
+        if group is None:
+            return False
+        return self._least((group.namespace, group.name)) > 1 or bool(self._topology_key(pod))
 
     def at_once(self, pods: Sequence[QueuedPod]) -> int:
         """Return the number of pods that kube-scheduler must place together; 0 if too few of them exist.
@@ -125,22 +179,31 @@ class GroupedPods:
 
     def _why_uncounted(self, key: Key) -> str:
         """Return why the group may stay pending even if each of its pods has a feasible node; "" if it may not."""
+        members = self._members[key]
+        if why := self._why_waiting(key):
+            return why
+        if self._needs_devices(members) or any(each.volumes for each in self._classes(members)):
+            return "its pods need volumes or devices"
+        return "it has a topology constraint" if self._topology_key(members[0].pod) else ""
+
+    def _why_waiting(self, key: Key) -> str:
+        """Return why kube-scheduler may place no pod of the group in any order; "" without such a reason."""
         run, members = self.run, self._members[key]
-        group, classes = run.cluster.objects.pod_groups.get(key), self._classes(members)
+        group = run.cluster.objects.pod_groups.get(key)
         if group is None:
             return "it does not exist"
         if not self._is_judged(key):
             return "it is not judged"
-        gates = run.scheduler.framework_of(classes[0]).gates
-        if gates.enabled(TOPOLOGY) and group.spec.scheduling_constraints is not None:
-            return "it has a topology constraint"
-        slices = run.cluster.objects.resource_slices
-        if any(each.volumes or each.pod.spec.resource_claims or (slices and each.may_need_devices) for each in classes):
-            return "its pods need volumes or devices"
         if any(group_key(each.pod) == key for each in run.plan.gated):
             return "some of its pods have scheduling gates"
         pods = [Member(pod_key(each.namespace, each.name), each.pod, each.name) for each in members]
+        gates = run.scheduler.framework_of(run.cluster.shared_class(members[0].pod)).gates
         return refusal(run.cluster, group, pods, gates)
+
+    def _needs_devices(self, members: Iterable[QueuedPod]) -> bool:
+        slices = self.run.cluster.objects.resource_slices
+        classes = self._classes(members)
+        return any(each.pod.spec.resource_claims or (slices and each.may_need_devices) for each in classes)
 
 
 def _in_order(pods: Iterable[QueuedPod]) -> bool:

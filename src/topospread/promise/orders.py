@@ -25,10 +25,11 @@ from topospread.cluster.arrays import Codes
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.nodes import CPU
 from topospread.controllers.planned import QueuedPod
-from topospread.plugins.pod_group_members import pod_priority
+from topospread.plugins.pod_group_members import group_key, pod_priority
 from topospread.simulation.run import Run
 
 from .alike_states import AlikeStates
+from .group_orders import GroupOrders, PodLine
 from .grouped_pods import GroupedPods
 from .order_answer import OrderStep
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, OrderEnd
@@ -57,28 +58,6 @@ class SearchBudget:
         if states >= self.states:
             return f"not decided within {self.states} states (raise --states)"
         return f"not decided within {self.seconds:g} s (raise --seconds)" if seconds > self.seconds else ""
-
-
-@dataclass(slots=True)
-class _PodLine:
-    """Pods of which only the next one can be placed: they are equal, or their controller creates them in this order.
-
-    The first ``done`` of them are placed.
-    """
-
-    pods: list[QueuedPod]
-    adverse: bool = False
-    done: int = 0
-
-    @property
-    def left(self) -> Sequence[QueuedPod]:
-        """The pods that are not placed."""
-        return self.pods[self.done :]
-
-    @property
-    def next(self) -> QueuedPod | None:
-        """The next pod to place; ``None`` if all are placed."""
-        return self.pods[self.done] if self.done < len(self.pods) else None
 
 
 @dataclass(slots=True)
@@ -138,7 +117,7 @@ class OrderSearch:
         *,
         classes: Sequence[PodClass] = (),
     ) -> None:
-        self._run = run
+        self.run = run
         self._question = question
         self._budget = budget
         self._groups, classes = GroupedPods(run, queue), classes or [run.cluster.shared_class(q.pod) for q in queue]
@@ -155,8 +134,8 @@ class OrderSearch:
 
     @cached_property
     def _alike(self) -> AlikeStates:
-        profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
-        return AlikeStates(self._run.cluster, [each.pod for each in self._queue], profiles)
+        profiles = [each.profile for each in self.run.scheduler.frameworks.values()]
+        return AlikeStates(self.run.cluster, [each.pod for each in self._queue], profiles, self._groups.topology_keys)
 
     def gathered(self, asked: LeftAfterLoss, least: int) -> Searched:
         """Try, for each domain, one order that gathers the workload's pods there. Return the one that leaves fewest.
@@ -172,17 +151,19 @@ class OrderSearch:
         until = time.monotonic() + self._budget.seconds * _GATHERING_SHARE
         own = [each for each in self._lines if each.pods[0].workload is asked.workload]
         others = [each for each in self._lines if each not in own and len(each.pods) <= _MOST_GATHERED]
-        others = [each for each in others if self._at_once(each) == 1]
-        column, at_once = self._run.cluster.nodes.labels(LOSSES[asked.loss]), [*map(self._at_once, own)]
+        others = [each for each in others if self._at_once(each) == 1 and not self._is_joint(each)]
+        if any(map(self._is_joint, own)):
+            return found
+        column, at_once = self.run.cluster.nodes.labels(LOSSES[asked.loss]), [*map(self._at_once, own)]
         for code in self._domains(column.codes, own):
-            with self._run.cluster.savepoint():
+            with self.run.cluster.savepoint():
                 if not self._gather(code, column.codes, own, others, until):
                     self._take_back()
                     break
                 is_whole = all(self._is_whole(*each) for each in zip(own, at_once, strict=True))
                 if is_whole and (not _has_left(own) or not self._may_go_on()):
                     pending = [pod for line in self._lines for pod in line.left]
-                    end = OrderEnd(self._run, pending, self._placed)
+                    end = OrderEnd(self.run, pending, self._placed)
                     left = question.left(end)
                     if found.left is None or left < found.left:
                         found.left, found.why, found.ends = left, question.wrong(end), 1
@@ -193,21 +174,26 @@ class OrderSearch:
         found.gave_up = "only one order was simulated"
         return found
 
-    def _at_once(self, line: _PodLine) -> int:
+    def _at_once(self, line: PodLine) -> int:
         """Return the number of the line's pods to place in one step, more than one in a gang; 0 if they wait."""
-        is_alone = line.adverse or not self._run.scheduler.has_groups
+        is_alone = line.adverse or not self.run.scheduler.has_groups
         return 1 if is_alone else self._groups.at_once(line.left)
 
-    def _is_whole(self, line: _PodLine, at_once: int) -> bool:
+    def _together(self, line: PodLine) -> tuple[int, str] | None:
+        return None if line.adverse else self._groups.together(line.pods[0].pod)
+
+    def _is_joint(self, line: PodLine) -> bool:
+        """Return whether more than one of the line's pods may be next, or other lines' pods are placed with them."""
+        return line.varied or self._together(line) is not None
+
+    def _is_whole(self, line: PodLine, at_once: int) -> bool:
         """Return whether a gang has no node, or its first `at_once` pods were placed before all other pods."""
         if at_once == 1 or not line.done:
             return True
         steps = self._path[:at_once]
         return line.done >= at_once > 0 and [each.name for each in steps] == [each.name for each in line.pods[:at_once]]
 
-    def _gather(
-        self, code: int, codes: Codes, own: Sequence[_PodLine], others: Sequence[_PodLine], until: float
-    ) -> bool:
+    def _gather(self, code: int, codes: Codes, own: Sequence[PodLine], others: Sequence[PodLine], until: float) -> bool:
         """Place pods until no pod can be placed. Return False if the time ran out before that."""
         held: dict[int, NDArray[np.int64]] = {}
         while any(self._goes_towards(code, codes, line, held) for line in own) or any(
@@ -253,27 +239,27 @@ class OrderSearch:
             found.gave_up = self._how_far(found)
         return found
 
-    def _domains(self, codes: Codes, own: Sequence[_PodLine]) -> list[int]:
+    def _domains(self, codes: Codes, own: Sequence[PodLine]) -> list[int]:
         """Return the codes of domains to gather pods in, most room first."""
-        nodes, room = self._run.cluster.nodes, dict[int, float]()
+        nodes, room = self.run.cluster.nodes, dict[int, float]()
         for queued in filter(None, (line.next for line in own)):
-            for name in self._run.scheduler.verdict(queued.pod, queued.name).feasible:
+            for name in self.run.scheduler.verdict(queued.pod, queued.name).feasible:
                 row = nodes.row_of[name]
                 free = nodes.allocatable[row] - nodes.used[row]
                 code = codes.item(row)
                 room[code] = room.get(code, 0) + free[CPU].item()
         return sorted((each for each in room if each >= 0), key=lambda each: -room[each])[:_MOST_DOMAINS]
 
-    def _goes_towards(self, code: int, codes: Codes, line: _PodLine, held: dict[int, NDArray[np.int64]]) -> bool:
+    def _goes_towards(self, code: int, codes: Codes, line: PodLine, held: dict[int, NDArray[np.int64]]) -> bool:
         """Place a line's next pod in a domain, or where the pod after it may enter. Return whether it was placed.
 
         Args:
             held: workload by ``id`` → its pods by domain code + 1; index 0 is for nodes without the label.
         """
-        queued, nodes = line.next, self._run.cluster.nodes
+        queued, nodes = line.next, self.run.cluster.nodes
         if queued is None:
             return False
-        verdict = self._run.scheduler.verdict(queued.pod, queued.name)
+        verdict = self.run.scheduler.verdict(queued.pod, queued.name)
         feasible = [nodes.row_of[verdict.nodes[at]] for at in np.flatnonzero(verdict.blame < 0).tolist()]
         if not feasible:
             return False
@@ -292,7 +278,7 @@ class OrderSearch:
         """Return whether a remaining pod finds a node or may preempt other pods."""
         left = filter(None, [line.next for line in self._lines])
         return any(
-            self._run.scheduler.verdict(each.pod, each.name).feasible or may_preempt(self._run, each) for each in left
+            self.run.scheduler.verdict(each.pod, each.name).feasible or may_preempt(self.run, each) for each in left
         )
 
     def _spent(self) -> bool:
@@ -302,6 +288,13 @@ class OrderSearch:
             return False
         found.over = self._ran_out = True
         found.gave_up = self._how_far(found)
+        return True
+
+    def enters(self) -> bool:
+        """Count a state within an attempt of a group. Return False if the budget is spent."""
+        if self._spent():
+            return False
+        self._found.states += 1
         return True
 
     def _how_far(self, found: Searched) -> str:
@@ -317,6 +310,8 @@ class OrderSearch:
     def _draw_orders(self, seconds: float) -> None:
         """Simulate random orders until one keeps the promise and one breaks it."""
         found, draws, ends = self._found, random.Random(0), self._found.ends
+        if any(map(self._is_joint, self._lines)):
+            return
         until = time.monotonic() + seconds
         while not found.over and found.tried < _RANDOM_ORDERS and time.monotonic() < until:
             found.tried += 1
@@ -338,14 +333,14 @@ class OrderSearch:
                 placed = None if is_skipped else self._drawn(line, draws, undone)
                 if placed is not None:
                     break
-                if may_preempt(self._run, line.pods[line.done]):
+                if may_preempt(self.run, line.pods[line.done]):
                     return False
             else:
                 return True
             if not placed:
                 return False
 
-    def _drawn(self, line: _PodLine, draws: random.Random, undone: ExitStack) -> bool | None:
+    def _drawn(self, line: PodLine, draws: random.Random, undone: ExitStack) -> bool | None:
         """Place the pods that a line places together on random nodes.
 
         Return ``None`` if they find no nodes, and False if their volumes cannot be bound.
@@ -353,17 +348,17 @@ class OrderSearch:
         number = self._at_once(line)
         with ExitStack() as attempt:
             for _ in range(number):
-                ways = list(self._ways(line))
+                ways = list(self.ways(line, line.left[0]))
                 if not ways:
                     return None
-                if not attempt.enter_context(self._placing(line, *draws.choice(ways))):
+                if not attempt.enter_context(self.placing(line, *draws.choice(ways))):
                     return False
             undone.enter_context(attempt.pop_all())
         return True if number else None
 
     def _look(self) -> None:
         found = self._found
-        key = self._key()
+        key = self.key()
         if found.over or key in self._seen:
             return
         if self._spent():
@@ -372,22 +367,49 @@ class OrderSearch:
         found.states += 1
         self._deepest = max(self._deepest, len(self._path))
         moved = False
-        for line in [each for each in self._lines if each.next]:
-            queued, waits = line.pods[line.done], self._go(line, self._at_once(line))
+        for lines in self._units():
+            together = self._together(lines[0])
+            if together is not None:
+                waits = self._go_together(GroupOrders(self, lines, *together))
+            else:
+                waits = self._go(lines[0], self._at_once(lines[0])) or lines[0].adverse
             if found.over:
                 return
-            moved |= not (waits or line.adverse)
-            if (waits or line.adverse) and may_preempt(self._run, queued):
+            moved |= not waits
+            queued = lines[0].left[0]
+            if waits and may_preempt(self.run, queued):
                 found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
                 return
         if not moved:
             self._end()
 
-    def _ways(self, line: _PodLine) -> Iterator[tuple[OrderStep, int]]:
-        """Yield the nodes that kube-scheduler may choose; of equivalent nodes only one."""
-        queued = line.pods[line.done]
-        verdict = self._run.scheduler.verdict(queued.pod, queued.name)
-        best, row_of = verdict.feasible if line.adverse else verdict.best, self._run.cluster.nodes.row_of
+    def _units(self) -> list[list[PodLine]]:
+        """Return the lines with pods to place. One unit has the lines whose pods one attempt places."""
+        units: dict[Hashable, list[PodLine]] = {}
+        for line in self._lines:
+            if line.next:
+                unit = id(line) if self._together(line) is None else group_key(line.next.pod)
+                units.setdefault(unit, []).append(line)
+        return [*units.values()]
+
+    def _go_together(self, group: GroupOrders) -> bool:
+        """Search all outcomes of a group's attempt, and go on from there. Return whether its pods may find no nodes."""
+        paths, waits = group.outcomes()
+        if not group.is_whole and not self._found.over:
+            self._found.gave_up = "an attempt of a PodGroup has too many outcomes"
+        for path in paths:
+            with ExitStack() as placed:
+                for each in path:
+                    placed.enter_context(self.placing(*each))
+                self._look()
+            if self._found.over:
+                break
+        return waits
+
+    def ways(self, line: PodLine, queued: QueuedPod) -> Iterator[tuple[OrderStep, int]]:
+        """Yield the nodes that kube-scheduler may choose for a pod of a line; of equivalent nodes only one."""
+        verdict = self.run.scheduler.verdict(queued.pod, queued.name)
+        best, row_of = verdict.feasible if line.adverse else verdict.best, self.run.cluster.nodes.row_of
         known = set[Hashable]()
         for node in best:
             alike = self._alike.zone(row_of[node]), self._alike.of(row_of[node])
@@ -395,24 +417,25 @@ class OrderSearch:
                 known.add(alike)
                 yield _step(queued, node, tuple(each for each in best if each != node)), row_of[node]
 
-    def _key(self) -> Hashable:
+    def key(self) -> Hashable:
         """Return the state's key, which equivalent states share."""
         return self._alike.key(), tuple(each.done for each in self._lines)
 
-    def _go(self, line: _PodLine, number: int) -> bool:
+    def _go(self, line: PodLine, number: int) -> bool:
         """Search all nodes for the line's next `number` pods, and go on from there. Return whether they may find no
         nodes.
 
         A gang's pods are placed together. The nodes of its first pods may leave no node for its last pod.
         """
-        ways = list(self._ways(line)) if number else []
+        pods = line.exist if line.varied and number == 1 else line.left[:number][:1]
+        ways = [way for each in pods for way in self.ways(line, each)]
         waits = not ways
         for step, row in ways:
-            with self._placing(line, step, row) as is_placed:
+            with self.placing(line, step, row) as is_placed:
                 if not is_placed:
                     self._found.gave_up = f"{step.namespace}/{step.name} could not be bound to its volumes"
                 elif number > 1:
-                    key = self._key(), id(line), number
+                    key = self.key(), id(line), number
                     if key not in self._seen and not self._spent():
                         self._found.states += 1
                         self._seen[key] = self._go(line, number - 1)
@@ -424,19 +447,24 @@ class OrderSearch:
         return waits
 
     @contextmanager
-    def _placing(self, line: _PodLine, step: OrderStep, row: int) -> Iterator[bool]:
-        """Place the line's next pod on a node within the context; yield False if its volumes cannot be bound."""
-        with self._run.cluster.savepoint():
+    def placing(self, line: PodLine, step: OrderStep, row: int) -> Iterator[bool]:
+        """Place a step's pod on a node within the context; yield False if its volumes cannot be bound."""
+        before = line.pods
+        if step.name != line.left[0].name:
+            left = sorted(line.left, key=lambda each: each.name != step.name)
+            line.pods = [*before[: line.done], *left]
+        with self.run.cluster.savepoint():
             is_placed = self._place(line, step, row)
             yield is_placed
             if is_placed:
                 self._placed[id(line.pods[0].workload)].pop()
                 self._path.pop()
                 line.done -= 1
+        line.pods = before
 
-    def _place(self, line: _PodLine, step: OrderStep, row: int) -> bool:
+    def _place(self, line: PodLine, step: OrderStep, row: int) -> bool:
         """Place the next pod of a line on a node; return False if its volumes cannot be bound."""
-        queued, run = line.pods[line.done], self._run
+        queued, run = line.pods[line.done], self.run
         pod_class = run.cluster.shared_class(queued.pod)
         run.scheduler.bind(pod_key(queued.namespace, queued.name), pod_class, row)
         if pod_class.volumes and run.scheduler.reserve(pod_class, row):
@@ -448,27 +476,30 @@ class OrderSearch:
 
     def _end(self) -> None:
         pending = [pod for line in self._lines for pod in line.left]
-        end = OrderEnd(self._run, pending, self._placed)
+        end = OrderEnd(self.run, pending, self._placed)
         self._found.ended(self._question, end, self._path, (_step(each, "", ()) for each in pending))
 
 
-def _has_left(lines: Sequence[_PodLine]) -> bool:
+def _has_left(lines: Sequence[PodLine]) -> bool:
     return any(each.next for each in lines)
 
 
 def _lines(
     queue: Sequence[QueuedPod], classes: Sequence[PodClass], adversaries: Collection[int], groups: GroupedPods
-) -> list[_PodLine]:
+) -> list[PodLine]:
     """Group the pods into lines by workload and class. Pods with a fixed order, and pods of a gang, share one line."""
-    lines: dict[Hashable, _PodLine] = {}
+    lines: dict[Hashable, PodLine] = {}
+    first = dict[Hashable, PodClass]()
     followed = {id(each.after) for each in queue}
     for each, pod_class in zip(queue, classes, strict=True):
         workload = id(each.workload)
         follows = each.after is not None or (workload, "in order") in lines
         in_order = follows or id(each) in followed
-        in_order |= pod_class.index not in adversaries and groups.is_of_gang(each.pod)
-        key = (workload, "in order") if in_order else (workload, pod_class.index)
-        lines.setdefault(key, _PodLine([], pod_class.index in adversaries)).pods.append(each)
+        is_grouped = pod_class.index not in adversaries and groups.is_of_gang(each.pod)
+        key = (workload, "in order") if in_order or is_grouped else (workload, pod_class.index)
+        line = lines.setdefault(key, PodLine([], pod_class.index in adversaries))
+        line.pods.append(each)
+        line.varied |= is_grouped and first.setdefault(key, pod_class) is not pod_class
     return list(lines.values())
 
 

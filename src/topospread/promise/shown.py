@@ -5,14 +5,14 @@ drills.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.node import Node
-from topospread.api.promises import Want
+from topospread.api.promises import Want, has_quorum
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word, worst
 from topospread.capacity.capacity import capacity
@@ -31,7 +31,6 @@ from .fresh import LISTS, only_workload
 from .grouped_pods import ORDERS
 from .kept import Fewest, WorkloadPromises
 from .orders import SearchBudget
-from .wants import has_quorum
 from .workload_drills import Trial, WorkloadDrills
 
 When = Literal["zone-loss", "node-loss", "drain", "rollout", "scale-down", "more"]
@@ -151,12 +150,14 @@ class Shown:
         return "played" if broken and all(each == "played" for each in broken) else "proved"
 
 
-def shown(
+def shown(  # noqa: PLR0913 - one keyword
     inventory: Inventory,
     options: SimulationOptions,
     keys: Iterable[ObjectKey],
     budget: SearchBudget,
     most: int,
+    *,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Shown]:
     """Yield each workload with the pods that each event leaves.
 
@@ -166,7 +167,9 @@ def shown(
         keys: the workloads.
         budget: the limits of each search.
         most: number of domains or nodes for which each event is simulated, most pods first.
+        progress: receives the name of each search or simulation before it begins.
     """
+    progress("placing pending pods")
     by = options.answered_by
     ready = {key_of(each): each.ready for each in status(inventory, by).workloads}
     after = drill(inventory, [Wait(0)], by, keep_after=True).steps[0].after
@@ -181,7 +184,7 @@ def shown(
     for key in listed:
         judge = WorkloadPromises(inventory, replace(options, preemption=False, refuses=False), key, budget, {})
         drills = WorkloadDrills(inventory, options, key, seconds=budget.seconds)
-        yield _Showing(judge, drills, settled[key], most).shown(ready.get(key, 0))
+        yield _Showing(judge, drills, settled[key], most, progress).shown(ready.get(key, 0))
 
 
 def _counted(
@@ -212,6 +215,7 @@ class _Showing:
     drills: WorkloadDrills
     settled: WorkloadStatus
     most: int
+    progress: Callable[[str], None] = lambda _: None
     is_counted: bool = False
 
     def shown(self, ready: int) -> Shown:
@@ -266,12 +270,14 @@ class _Showing:
 
     def _lost(self, when: When, key: str) -> ShownEvent:
         loss = "zone" if when == "zone-loss" else "node"
+        self.progress(f"searching the orders of pods for the loss of a {loss}")
         event = self._forced(when, key, self.judge.fewest(loss))
         event = replace(event, shared=self.judge.shared_domain(loss))
         judge = self.judge
         is_large = self.is_counted or event.of > _MOST_REPEATED
         if event.basis != "none" or is_large or judge.key[0] not in LISTS:
             return event
+        self.progress(f"searching the loss of a {loss} without other workloads")
         own = only_workload(judge.inventory, judge.key)
         found = WorkloadPromises(own, judge.options, judge.key, judge.budget, {}).fewest(loss)
         alone, rolled = (each.least if each.known else None for each in (found.orders, found.bounds))
@@ -311,7 +317,11 @@ class _Showing:
     def _followed(self, event: ShownEvent) -> ShownEvent:
         """Return a loss with the events after it, simulated for the domains with most pods."""
         held = self._held(event.key)[: self._at_most(self.most)]
-        return self._with(event, [(name, self.drills.lose(event.key, name)) for name in held])
+        return self._with(event, [(name, self._played(Fail(self.drills.choice(event.key, name)))) for name in held])
+
+    def _played(self, step: Step, runs: int = 1) -> Trial:
+        self.progress(f"simulating {step}")
+        return self.drills.play(step, runs=self._at_most(runs))
 
     def _with(self, event: ShownEvent, played: Sequence[tuple[str, Trial]]) -> ShownEvent:
         if unjudged := merged(*(trial.unjudged for _, trial in played)):
@@ -348,7 +358,7 @@ class _Showing:
     def _others(self, losses: Sequence[ShownEvent]) -> Iterator[ShownEvent]:
         key, replicas = self.judge.key, self.settled.replicas
         nodes = self._held(HOSTNAME)[: self._at_most(self.most)]
-        drains = [(name, self.drills.play(Drain(self.drills.choice(HOSTNAME, name)))) for name in nodes]
+        drains = [(name, self._played(Drain(self.drills.choice(HOSTNAME, name)))) for name in nodes]
         if drains:
             others = (
                 each.lost for each in self.settled.losses if each.topology_key == HOSTNAME and each.domain not in nodes
@@ -356,14 +366,14 @@ class _Showing:
             played = min(*(trial.fewest for _, trial in drains), self.settled.existing - max(others, default=0))
             yield self._with(_as_played(self._drained(losses, played), drains, replicas), drains)
         if key[0] in _ROLLED and replicas:
-            trial = self.drills.play(Rollout(short_target(key)), runs=self._at_most(_RUNS))
+            trial = self._played(Rollout(short_target(key)), _RUNS)
             least = self.judge.rolling_least()
             basis: Basis = "proved" if least <= trial.fewest else "drawn"
             event = ShownEvent("rollout", Bounds.exactly(min(least, trial.fewest)), replicas, basis)
             yield self._drawn(event, trial)
         if key[0] != "ReplicationController" and replicas > 1:
             half = (replicas + 1) // 2
-            trial = self.drills.play(Scale(short_target(key), half), runs=self._at_most(_RUNS))
+            trial = self._played(Scale(short_target(key), half), _RUNS)
             yield self._drawn(ShownEvent("scale-down", Bounds.exactly(trial.ready), half, "drawn"), trial)
         yield self._room()
 
@@ -380,6 +390,7 @@ class _Showing:
         )  # fmt: skip
 
     def _room(self) -> ShownEvent:
+        self.progress("adding replicas until one stays pending")
         found = capacity(
             self.drills.inventory,
             short_target(self.judge.key),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from topospread.api.inventory import Inventory
-from topospread.api.promises import About, Want
+from topospread.api.promises import About, Want, has_quorum
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.errors import UsageError
 from topospread.text import counted
@@ -20,11 +20,6 @@ def default_wants(kind: str, replicas: int) -> tuple[Want, ...]:
     if has_quorum(kind, replicas):
         return (Want("quorum"),)
     return (Want("zone-loss", 1), Want("node-loss", 1))
-
-
-def has_quorum(kind: str, replicas: int) -> bool:
-    """Return whether a quorum is assumed to be needed: for StatefulSets with 3, 5, 7 … replicas."""
-    return kind == "StatefulSet" and replicas >= 3 and replicas % 2 == 1
 
 
 @dataclass(frozen=True, slots=True)

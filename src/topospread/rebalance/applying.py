@@ -57,8 +57,6 @@ class PredictedCounts:
 
 
 class _Counted:
-    """The counts of one constraint."""
-
     def __init__(self, change: ConstraintChange) -> None:
         self.key = change.topology_key
         self._highest = change.highest
@@ -93,9 +91,6 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, pat
     """Evict pods one after another. Before each, wait until the previous replacement is ready.
 
     Args:
-        client: client of the cluster's API server.
-        plan: the evictions.
-        domains: function for the domains of nodes.
         patience: time limit in seconds until the new pod is ready and the old pod has disappeared.
         told: called after each eviction with the predicted result.
 
@@ -147,8 +142,6 @@ class _PodList(msgspec.Struct):
 
 
 class _NamespacePods:
-    """The pods of a namespace, read from the API server."""
-
     def __init__(self, client: ApiClient, namespace: str, patience: float) -> None:
         self._client = client
         self._namespace = namespace

@@ -25,7 +25,6 @@ class Bound(msgspec.Struct, frozen=True):
 
     Attributes:
         at_least: minimum number of evictions, if any plan fixes everything.
-        impossible: whether no plan can fix everything.
     """
 
     at_least: int
@@ -51,7 +50,6 @@ def bound_of(trials: Trials, related: Iterable[Sequence[Goal]], seconds: float) 
     """Return the bound for the current state.
 
     Args:
-        trials: the state.
         related: the result of `groups`.
         seconds: total time limit of the integer programs.
     """

@@ -16,7 +16,6 @@ def distance(counts: Ints, highest: int, *, minimum_is_zero: bool = False) -> in
 
     Args:
         counts: matching pods of each eligible domain, int64[domains].
-        highest: the allowed skew.
         minimum_is_zero: whether there are fewer domains than minDomains, so that the global minimum is 0.
     """
     return best_level(counts, highest, minimum_is_zero=minimum_is_zero)[0]

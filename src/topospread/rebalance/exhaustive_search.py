@@ -127,7 +127,6 @@ def _search(trials: Trials, depth: int, moves: list[PlannedMove], limit: int, kn
 
 
 def _state(trials: Trials) -> frozenset[tuple[int, int, int]]:
-    """Return the numbers of pods by class and node."""
     return frozenset(
         (pod_class.index, row, len(pods)) for pod_class, rows in trials.at.items() for row, pods in rows.items()
     )

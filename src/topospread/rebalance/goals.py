@@ -22,8 +22,6 @@ from topospread.scheduling.cycle import Scheduler
 
 from .distance import best_level
 
-_OF_THEIR_NODE = frozenset({"DaemonSet", "Node"})
-
 
 class Goal(msgspec.Struct, frozen=True, eq=False):
     """A constraint of a workload's newest pods that should hold.
@@ -139,7 +137,7 @@ def goals_of(
     """Yield the goals of all workloads: DoNotSchedule constraints, and with ``max_skew`` also ScheduleAnyway ones."""
     chosen = {id(each) for each in wanted}
     for workload in workloads:
-        if workload.template is None or workload.kind in _OF_THEIR_NODE:
+        if workload.template is None or workload.kind in ("DaemonSet", "Node"):
             continue
         pod_class = scheduler.cluster.shared_class(workload.template)
         spread = spread_of(pod_class, scheduler)

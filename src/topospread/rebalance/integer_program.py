@@ -36,7 +36,6 @@ class Solved:
     Attributes:
         at_least: the bound; None if the program is too large, out of time, or new pods differ from old ones.
         impossible: whether no counts satisfy the constraints.
-        seconds: time taken.
     """
 
     at_least: int | None
@@ -61,8 +60,6 @@ class _Kind:
 
 @dataclass(slots=True)
 class _Program:
-    """The sparse rows of a linear program."""
-
     cost: list[float] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
     integer: list[bool] = field(default_factory=list)
@@ -188,7 +185,6 @@ def _program(
 
 
 def _domains(trials: Trials, counts: GoalCounts, cells: Ints) -> dict[int, list[int]]:
-    """Return domain code → the cells of nodes in this domain."""
     members, found = _members(trials, counts), dict[int, set[int]]()
     for cell, code in set(zip(cells.tolist(), members.tolist(), strict=True)):
         if cell >= 0 and code >= 0:

@@ -44,21 +44,14 @@ Ban = tuple[ObjectKey, str]
 
 
 class CarriedOut(msgspec.Struct, frozen=True):
-    """The simulated result of a plan.
-
-    Attributes:
-        surprise: the move whose outcome differs from the search, if any.
-    """
+    """The simulated result of a plan, up to the move with another outcome than the search found, if any."""
 
     moves: tuple[PodMove, ...]
     surprise: Ban | None = None
 
 
 def carry_out(state: DrillState, plan: Sequence[PlannedMove], keys: Sequence[str]) -> CarriedOut:
-    """Evict pods one after another, each once the previous replacement has a node.
-
-    ``keys`` are the topology keys whose domains are recorded.
-    """
+    """Evict pods one by one, once the previous replacement has a node. Record the domains of the topology keys."""
     waiting, done = set(state.pods.waiting), list[PodMove]()
     for each in plan:
         movable, target = each.movable, state.cluster.nodes.names[each.target]
@@ -121,11 +114,7 @@ class RebalanceOptions(msgspec.Struct, frozen=True):
 
 
 class RebalancePlan(msgspec.Struct):
-    """A plan under construction.
-
-    Attributes:
-        doing: the current phase, in words.
-    """
+    """A plan under construction; ``doing`` is the current phase, in words."""
 
     moves: Sequence[PlannedMove] = ()
     bound: Bound = Bound(0, "counts")
@@ -195,11 +184,7 @@ def rebalance(  # noqa: PLR0913 - keyword arguments
 def _rebalanced(
     inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, progress: Progress | None
 ) -> Rebalance:
-    """Plan and simulate. If a move's outcome differs from the search, plan again without this move.
-
-    Raises:
-        Interrupted: on Ctrl-C after the goals are known, with the evictions so far.
-    """
+    """Plan and simulate. If a move's outcome differs from the search, plan again without this move."""
     banned: set[Ban] = set()
     plan = RebalancePlan()
     try:
@@ -280,7 +265,7 @@ def _result(begun: _Begun, plan: RebalancePlan, done: CarriedOut, wished: Rebala
 def _not_ready(state: DrillState) -> Iterator[str]:
     """Yield a warning about nodes that are not ready: the node lifecycle controller may evict their pods first."""
     found = [name for name in state.cluster.nodes.names if is_silent(state.node(name))]
-    pods = sum(each.node in found for each in state.pods.by_key.values())
+    pods = sum(each.node in found and not each.terminating for each in state.pods.by_key.values())
     if found and pods:
         yield (
             f"{counted(len(found), 'node')} {agreeing('are', len(found))} not ready: {listed(found, 3)}. "
@@ -303,11 +288,7 @@ def _without_budget(state: DrillState, moves: Sequence[PodMove]) -> Iterator[str
 
 
 def _chosen(state: DrillState, wished: RebalanceOptions) -> list[Workload]:
-    """Return the workloads to fix.
-
-    Raises:
-        UsageError: if the namespace has none, a target does not exist, or the selector matches none.
-    """
+    """Return the workloads to fix."""
     every = state.run.plan.workloads
     found = [each for each in every if wished.namespace in (None, each.namespace)]
     if not found and wished.namespace is not None:

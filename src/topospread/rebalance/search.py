@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from topospread.cluster.arrays import Ints
 from topospread.simulation.placing import Progress
 
 from .goals import Goal, GoalCounts, counts_of
@@ -29,7 +28,6 @@ class FoundMoves(msgspec.Struct):
     """The moves found so far.
 
     Attributes:
-        moves: pods in the order of eviction.
         stuck: goal → results of the evictions tried for it.
     """
 
@@ -41,8 +39,6 @@ def plan_of(trials: Trials, found: FoundMoves, progress: Progress | None = None)
     """Extend the plan with single moves and pairs until no goal gets closer. The state keeps the moves.
 
     Args:
-        trials: the state.
-        found: the plan, which is extended.
         progress: receives the number of met goals and the total.
     """
     total = len(trials.unmet)
@@ -129,7 +125,7 @@ def _with_room(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]
     candidates = [movable for _, movable in _candidates(trials, goal)[:3]]
     counts = counts_of(goal, trials.scheduler)
     receiving = set(counts.receiving().tolist())
-    rows = _rows_of(counts, receiving, trials)
+    rows = {row for row in range(trials.cluster.nodes.size) if code_of(counts, row) in receiving}
     for first in _in_the_way(trials, goal, rows):
         tried = trials.look(first)
         if tried.row is None or tried.row in rows or change(trials, tried) is None:
@@ -153,14 +149,15 @@ def _with_room(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]
 
 
 def _over_even(trials: Trials, goal: Goal) -> list[PlannedMove] | None:
-    """Make and return moves that even out counts until one gets closer to the goal.
-
-    If none does, undo the moves and return None.
-    """
+    """Make and return moves that even out counts until one gets closer to the goal; else undo them, return None."""
     point, made = trials.cluster.savepoint(), list[tuple[Movable, Movable]]()
     found = False
     while len(made) < _EVENING and not found:
-        evener = [(each, tried) for _, each in _candidates(trials, goal) if _evens(trials, tried := trials.look(each))]
+        evener = [
+            (each, tried)
+            for _, each in _candidates(trials, goal)
+            if (tried := trials.look(each)).evener > 0 and change(trials, tried) == 0
+        ]
         if not evener:
             break
         movable = max(evener, key=lambda each: each[1].evener)[0]
@@ -177,17 +174,8 @@ def _over_even(trials: Trials, goal: Goal) -> list[PlannedMove] | None:
     return [_made(trials, trials.like(old)) for old, _ in made] if found else None
 
 
-def _evens(trials: Trials, tried: Tried) -> bool:
-    return tried.evener > 0 and change(trials, tried) == 0
-
-
 def _made(trials: Trials, movable: Movable) -> PlannedMove:
     return PlannedMove(movable, trials.evict(movable).row)
-
-
-def _rows_of(counts: GoalCounts, codes: set[int], trials: Trials) -> set[int]:
-    rows: Ints = np.arange(trials.cluster.nodes.size)
-    return {row for row in rows.tolist() if code_of(counts, row) in codes}
 
 
 def _in_the_way(trials: Trials, goal: Goal, rows: set[int]) -> list[Movable]:

@@ -26,7 +26,6 @@ class Movable(msgspec.Struct, frozen=True, eq=False):
     """A pod that may be evicted.
 
     Attributes:
-        pod: the placed pod.
         successor: the controller's replacement.
         waits: whether the replacement is created only after the pod has disappeared, as in a StatefulSet.
     """
@@ -72,7 +71,6 @@ class Trials:
 
     Attributes:
         distances: goal → the fewest pods that must move until it holds now.
-        tried: number of simulated placements.
         at: class → node row → pods that may be evicted now.
         beginning: all pods that may be evicted initially.
         latest: the replacement of the latest move.

@@ -22,7 +22,6 @@ class Bar(Struct, frozen=True):
     """A number drawn as a bar.
 
     Attributes:
-        value: length of the bar.
         limit: maximum number; ``None`` without a limit.
     """
 
@@ -45,7 +44,6 @@ class Fact(Struct, frozen=True, tag=True):
 
     Attributes:
         label: the word before the colon.
-        says: sentence.
         command: command line to copy. It is never wrapped.
     """
 
@@ -58,8 +56,6 @@ class Table(Struct, frozen=True, tag=True):
     """Rows under headings.
 
     Attributes:
-        heads: one heading a column.
-        rows: one cell a column.
         may_drop: columns that a narrow screen drops, in this order.
         most: rows that are shown; ``-o wide`` shows all.
         more: words for the rows that are left out, after "and N more".
@@ -80,11 +76,7 @@ class Code(Struct, frozen=True, tag=True):
 
 
 class Hint(Struct, frozen=True, tag=True):
-    """A pointer to what ``-o wide`` adds. Only text without ``-o wide`` shows it.
-
-    Attributes:
-        says: the list of omitted parts.
-    """
+    """A pointer to what ``-o wide`` adds. Only text without ``-o wide`` shows it."""
 
     says: str
 
@@ -94,7 +86,6 @@ class Section(Struct, frozen=True, tag=True):
 
     Attributes:
         title: heading; "" for no heading.
-        parts: the blocks below it.
         wide: whether only ``-o wide`` shows it. HTML and Markdown fold it.
     """
 

@@ -20,7 +20,6 @@ def junit(name: str, suites: Mapping[str, Iterable[Case]], unread: Iterable[Inpu
     A test without warnings and errors passes; its hints become output. Each warning or error is a failed test.
 
     Args:
-        name: the command.
         suites: file → its tests.
         unread: errors of unreadable files. Each becomes a test with an error.
     """

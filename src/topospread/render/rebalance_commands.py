@@ -31,11 +31,7 @@ _REPLICAS = frozenset({"ReplicaSet", "ReplicationController"})
 
 
 def rebalance_commands(found: Rebalance) -> str:
-    """Return the script; "" without evictions.
-
-    Raises:
-        InputError: if a name is not valid in a URL. No API server stores such a name.
-    """
+    """Return the script; "" without evictions. Raise InputError for a name that no API server stores."""
     if not found.evictions:
         nothing = f"Nothing to evict was found: {found.partial}." if found.partial else "There is nothing to evict."
         return f"#!/bin/sh\n# {nothing}\n"

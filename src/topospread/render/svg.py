@@ -15,11 +15,7 @@ _LETTER = 7.3
 
 
 def svg(page: Page) -> str:
-    """Return the tables that have bars as one SVG picture with a light and a dark scheme.
-
-    Raises:
-        UsageError: if the page has no bars.
-    """
+    """Return the tables that have bars as one SVG picture, light and dark. Raise UsageError if the page has no bars."""
     tables = [each for each in _tables(page.parts) if any(isinstance(c, Bar) for row in each.rows for c in row)]
     if not tables:
         raise UsageError("-o svg: this answer has no bars to draw")

@@ -25,7 +25,6 @@ def text(page: Page, *, width: int = 80, wide: bool = False, colour: bool = Fals
     """Return a page as text, with a final newline.
 
     Args:
-        page: the blocks.
         width: columns of the screen. A name or command that is longer stays whole.
         wide: whether sections and rows for ``-o wide`` are shown.
         colour: whether ANSI colours are used. No information is in a colour alone.
@@ -76,7 +75,8 @@ class _Writer:
             if self._wide or _total(texts, columns) <= self._width:
                 break
             columns = [each for each in columns if each != dropped]
-        widths = self._widths(texts, {i: _is_name_column(rows, i) for i in columns})
+        # A column without a space holds names, which are never broken.
+        widths = self._widths(texts, {i: all(" " not in _drawn(row[i]) for row in rows) for i in columns})
         numbers = {i for i in columns if all(_NUMBER.fullmatch(cell_text(row[i])) for row in rows)}
         numbers -= {i for i in columns if any(isinstance(row[i], Bar) for row in rows)}
         for at, row in enumerate(texts):
@@ -177,8 +177,3 @@ def _beginning(words: str) -> str:
 
 def _total(texts: list[tuple[str, ...]], columns: list[int]) -> int:
     return sum(max(len(row[i]) for row in texts) + len(_GAP) for i in columns) - len(_GAP)
-
-
-def _is_name_column(rows: tuple[tuple[Cell, ...], ...], column: int) -> bool:
-    """Return whether a column holds names, which are never broken."""
-    return all(" " not in _drawn(row[column]) for row in rows)

@@ -80,10 +80,7 @@ def read_events(path: str | os.PathLike[str]) -> tuple[list[EventOccurrence], in
 
 
 def _moments(item: Any, place: Place) -> Iterator[EventOccurrence]:
-    """Yield the first and last occurrence of an event.
-
-    Source: k8s.io/api/core/v1/types.go and events/v1/types.go, ``Event``: old and new names of the same fields.
-    """
+    """Yield the first and last occurrence of an event (core/v1 and events/v1 have different fields for the times)."""
     if not isinstance(item, dict) or item.get("kind", "Event") != "Event":
         raise InputError("not an event", place)
     about = mapping_in(item, "regarding") or mapping_in(item, "involvedObject")

@@ -59,7 +59,12 @@ class ClusterHistory:
         elif record.resource == "nodes":
             self._node(record)
         elif record.subresource == "binding":
-            self._bind(record)
+            target = record.request.get("target")
+            node = target.get("name") if isinstance(target, dict) else None
+            if isinstance(node, str):
+                self.bind(record.at, (record.namespace, record.name), node)
+            else:
+                self.unknown += 1
         elif record.subresource == "eviction":
             self.pods.pop((record.namespace, record.name), None)
         else:
@@ -113,14 +118,6 @@ class ClusterHistory:
             return
         self.pods[key] = with_fields(pod, spec=with_fields(pod.spec, node_name=node))
         self.placed.append((at, key, node))
-
-    def _bind(self, record: AuditRecord) -> None:
-        target = record.request.get("target")
-        node = target.get("name") if isinstance(target, dict) else None
-        if isinstance(node, str):
-            self.bind(record.at, (record.namespace, record.name), node)
-        else:
-            self.unknown += 1
 
     def _pod(self, record: AuditRecord) -> None:
         key = record.namespace, record.name or name_of(record.answer)

@@ -247,7 +247,7 @@ class Scheduler:
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
-            return self._verdict_of(key, pod_class)
+            return self._verdict_of(key, pod_class, self._search.within)
         except PluginError as error:
             return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
 

@@ -14,7 +14,7 @@ from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec
 from topospread.cluster import PodClass
 from topospread.cluster.cluster import PodKey
-from topospread.cluster.objects import Key
+from topospread.cluster.objects import ClusterObjects, Key, Reading
 
 
 def budget_selector(budget: PodDisruptionBudget) -> Selector | None:
@@ -42,17 +42,25 @@ class _Indexed(msgspec.Struct, frozen=True, gc=False):
 class DisruptionBudgets:
     """The budgets of a cluster, indexed by the labels that they select. Each selector is compiled once per spec.
 
-    Args:
-        budgets: (namespace, name) → budget; the cluster's mapping itself, not a copy.
+    The budgets are read again only after one of them changed, because every pod that stays pending asks for them.
     """
 
-    def __init__(self, budgets: Mapping[Key, PodDisruptionBudget]) -> None:
-        self._budgets = budgets
+    def __init__(self, objects: ClusterObjects) -> None:
+        self._objects = objects
+        self._budgets = objects.pod_disruption_budgets
+        self._read: Reading | None = None
+        self._names_matter = False
         self._indexed: dict[Key, _Indexed] = {}
         self._index: SelectorIndex[Key] = SelectorIndex()
 
     def allowed(self, *, counts_on: bool) -> AllowedDisruptions:
         """Return the evictions that the budgets allow now. ``counts_on``: see `AllowedDisruptions`."""
+        if self._read is None or not self._read.unchanged():
+            self._update()
+            self._read = Reading(self._objects, [(PodDisruptionBudget, "")])
+        return AllowedDisruptions(self._budgets, self._index, counts_on=counts_on, names_matter=self._names_matter)
+
+    def _update(self) -> None:
         for key in [key for key in self._indexed if key not in self._budgets]:
             self._remove(key)
         for key, budget in self._budgets.items():
@@ -60,7 +68,7 @@ class DisruptionBudgets:
             if known is None or known.spec is not budget.spec:
                 self._remove(key)
                 self._add(key, budget)
-        return AllowedDisruptions(self._budgets, self._index, counts_on=counts_on)
+        self._names_matter = any(each.status and each.status.disrupted_pods for each in self._budgets.values())
 
     def _add(self, key: Key, budget: PodDisruptionBudget) -> None:
         selector = budget_selector(budget)
@@ -80,17 +88,23 @@ class AllowedDisruptions:
 
     Args:
         counts_on: if a victim breaks a budget, whether the budgets after it also count the victim.
+        names_matter: whether a budget names pods that are being disrupted, which it does not count.
     """
 
     def __init__(
-        self, budgets: Mapping[Key, PodDisruptionBudget], index: SelectorIndex[Key], *, counts_on: bool
+        self,
+        budgets: Mapping[Key, PodDisruptionBudget],
+        index: SelectorIndex[Key],
+        *,
+        counts_on: bool,
+        names_matter: bool,
     ) -> None:
         self._budgets = budgets
         self._index = index
         self._counts_on = counts_on
         self._selecting: dict[PodClass, list[Key]] = {}
         self._violating: dict[tuple[PodClass, ...], tuple[bool, ...]] = {}
-        self._names_matter = any(each.status and each.status.disrupted_pods for each in budgets.values())
+        self._names_matter = names_matter
 
     def violating(self, victims: Sequence[tuple[PodKey, PodClass]]) -> tuple[bool, ...]:
         """Return for each victim whether its eviction, in this order, breaks a budget."""

@@ -71,6 +71,20 @@ def scheduled_count(cluster: Cluster, key: Key) -> int:
     return sum(sum(each.occupancy.values()) for each in _bound(cluster, key))
 
 
+def bound_rows(cluster: Cluster, key: Key) -> list[int]:
+    """Return the rows of the nodes with pods of a group."""
+    return [row for each in _bound(cluster, key) for row in each.occupancy]
+
+
+def group_topology_key(group: PodGroup, framework: Framework) -> str:
+    """Return the key of the topology constraint that is in force for a group; "" without one."""
+    constraints = group.spec.scheduling_constraints
+    if constraints is None or not constraints.topology:
+        return ""
+    is_in_force = framework.gates.enabled(TOPOLOGY) and framework.profile.enabled("placement_generate")
+    return constraints.topology[0].key if is_in_force else ""
+
+
 def unjudged_group(pod_class: PodClass, cluster: Cluster, framework: Framework) -> NotJudgedError | None:
     """Return the part of a group member that topospread does not model; ``None`` if all of it is modelled."""
     gates, pod = framework.gates, pod_class.pod
@@ -324,7 +338,7 @@ def _lose_races(cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool) ->
     cluster, written, users = cycle.scheduler.cluster, dict[str, ResourceClaim](), dict[str, MemberResult]()
     lost, whole = "", len(found) == len(cycle.members)
     for each in found:
-        volumes = _unbound(cluster, each.member.pod)
+        volumes = unbound_claims(cluster, each.member.pod)
         taken = next((name for name in sorted(volumes) if name in users), "")
         if taken and not (
             whole and not cluster.objects.unjudged_groups and _write_the_same(cluster, users[taken], each)
@@ -352,14 +366,15 @@ def _lose_races(cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool) ->
 def _write_the_same(cluster: Cluster, first: MemberResult, later: MemberResult) -> bool:
     """Return whether two pods bind the same volumes, so that the later pod fails at its first volume."""
     pod, other = first.member.pod, later.member.pod
-    if other.spec.resource_claims or _unbound(cluster, pod) != _unbound(cluster, other):
+    if other.spec.resource_claims or unbound_claims(cluster, pod) != unbound_claims(cluster, other):
         return False
     bindings = reserve(cluster, cluster.shared_class(pod), first.row).bindings
     row = np.array([later.row], dtype=np.int64)
     return first.row == later.row or all(catalog_of(cluster).reached(volume, row)[0] for _, volume in bindings)
 
 
-def _unbound(cluster: Cluster, pod: Pod) -> frozenset[str]:
+def unbound_claims(cluster: Cluster, pod: Pod) -> frozenset[str]:
+    """Return the names of a pod's PersistentVolumeClaims without volumes."""
     found = [each.claim for each in pod_claims(pod, cluster.objects)] if pod.spec.volumes else []
     return frozenset(each.name for each in found if each is not None and not is_bound(each))
 
@@ -479,13 +494,12 @@ class _Cycle(msgspec.Struct):
     def _on_placements(self) -> _Trial:
         """Try each placement. Return the result of the best (``podGroupSchedulingPlacementAlgorithm``)."""
         scheduler, cluster = self.scheduler, self.scheduler.cluster
-        constraints = self.group.spec.scheduling_constraints
-        generates = self.framework.profile.enabled("placement_generate")
-        if constraints is None or not constraints.topology or not generates:
+        key = group_topology_key(self.group, self.framework)
+        if not key:
             trial = self._place()
             return self._none_of([trial]) if trial.status.code == "Unschedulable" else trial
-        rows = [row for each in _bound(cluster, self.key) for row in each.occupancy]
-        placements = placements_by(constraints.topology[0].key, cluster, rows)
+        rows = bound_rows(cluster, self.key)
+        placements = placements_by(key, cluster, rows)
         if not placements:
             return _Trial(Status("Unschedulable", ("no feasible placements found",)), fits=len(rows))
         trials: dict[str, _Trial] = {}

@@ -187,7 +187,7 @@ class SharedSearches:
     """State that searches on one cluster share: compiled PodDisruptionBudgets and cached dry runs."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self.budgets = DisruptionBudgets(cluster.objects.pod_disruption_budgets)
+        self.budgets = DisruptionBudgets(cluster.objects)
         self._journal = cluster.journal
         self._results: OrderedDict[int, NodeResults] = OrderedDict()
 

@@ -22,7 +22,6 @@ from .selector_label_keys import keys_of, keys_of_owners, keys_read_by
 
 TOPOLOGY_LABELS = (ZONE, REGION)
 GATE = "PodTopologyLabelsAdmission"
-_REMEMBERED = 1 << 13
 
 
 class TopologyLabels:

@@ -6,41 +6,49 @@ move is caused by the difference of the inputs. Later moves may be consequences 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
+from topospread.api.inventory import Inventory
 from topospread.scheduling.verdict import Verdict
 from topospread.text import listed
 
 from .comparison import Cause, Comparison, PlacementChange
-from .result import Placement, Simulation
+from .options import SimulationOptions
+from .placing import Progress
+from .result import Placement
+from .simulate import simulate
 
 _OF_A_WORKLOAD: Final = 3
 _IN_ALL: Final = 60
 """Maximum number of pods whose causes are searched, because each needs a full verdict."""
 
 
-def to_watch(comparison: Comparison) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the pods whose verdicts explain moves, as ``namespace/name``: (of the first, of the second simulation).
+def with_causes(
+    comparison: Comparison,
+    inventories: Iterable[Inventory],
+    sides: Iterable[SimulationOptions],
+    progress: Progress | None = None,
+) -> Comparison:
+    """Return the comparison with the causes of the first moves: up to three of a workload, sixty in all.
 
-    It chooses some pods of every workload, and always the first moved pod.
+    Both sides are simulated again for the verdicts on these pods, the first moved pod among them. All pods that only
+    one side judges follow, without a verdict.
     """
-    chosen = _chosen(comparison)
-    sides = ([each.before for each in chosen], [each.after for each in chosen])
-    return frozenset(map(_key, filter(None, sides[0]))), frozenset(map(_key, filter(None, sides[1])))
-
-
-def with_causes(comparison: Comparison, before: Simulation, after: Simulation) -> Comparison:
-    """Return the comparison with the causes of moves, in the order of placement.
-
-    Args:
-        before, after: the same two simulations, with verdicts of the pods that `to_watch` returns.
-    """
-    found = {}
+    unjudged = dict(_unjudged(comparison))
+    chosen = [each for each in _chosen(comparison) if each.key not in unjudged]
+    if not chosen:
+        return replace(comparison, why=unjudged)
+    pods = [each.before for each in chosen], [each.after for each in chosen]
+    before, after = (
+        simulate(one, replace(by, watch=frozenset(map(_key, filter(None, some)))), progress=progress)
+        for one, by, some in zip(inventories, sides, pods, strict=True)
+    )
+    found: dict[str, Cause] = {}
     nodes = [{_key(each): each.node for each in side.placements} for side in (comparison.before, comparison.after)]
-    for change in _chosen(comparison):
+    for change in chosen:
         was, now = change.before, change.after
         if was is None or now is None:
             continue
@@ -53,7 +61,22 @@ def with_causes(comparison: Comparison, before: Simulation, after: Simulation) -
             words += [f"; {listed(gone, 1)} left {now.node}"] if gone else []
             then = words[-1 if now.node not in verdicts[0].total else 0] if words else ""
             found[change.key] = replace(cause, sentence=cause.sentence + then)
-    return replace(comparison, why=found)
+    return replace(comparison, why={**found, **unjudged})
+
+
+def _unjudged(comparison: Comparison) -> Iterator[tuple[str, Cause]]:
+    """Yield the pods that have a node on one side and are not judged on the other, with this cause."""
+    parts = [
+        {pod: part for part in side.unjudged for pod in part.pods} for side in (comparison.before, comparison.after)
+    ]
+    for change in comparison.moved:
+        if change.before is None or change.after is None or None not in change.nodes:
+            continue
+        at = change.nodes.index(None)
+        part = parts[at].get(_key((change.before, change.after)[at]))
+        if part is not None:
+            words = f"not judged {('before', 'after')[at]} the change: {part.what}; {part.because}"
+            yield change.key, Cause("unjudged", "", words)
 
 
 def _earlier(here: Mapping[str, str | None], there: Mapping[str, str | None], pod: str, node: str | None) -> list[str]:

@@ -138,14 +138,14 @@ class Cause:
 
     Attributes:
         kind: ``filter`` if a filter rejects one of the nodes in one simulation only, ``score`` if a score gained most
-            for the new node, ``tie`` if the totals are equal.
-        plugin: plugin of the filter or score; "" for a tie.
+            for the new node, ``tie`` if the totals are equal, ``unjudged`` if only one simulation judges the pod.
+        plugin: plugin of the filter or score; "" for ``tie`` and ``unjudged``.
         sentence: explanation with nodes and numbers.
         points: the plugin's score of the new node minus its score of the old node, before and after; only for
             ``score``.
     """
 
-    kind: Literal["filter", "score", "tie"]
+    kind: Literal["filter", "score", "tie", "unjudged"]
     plugin: str
     sentence: str
     points: tuple[int, int] | None = None

@@ -23,6 +23,7 @@ from topospread.api.workload import Deployment, ReplicaSet, ReplicationControlle
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.objects import ClusterObjects
 from topospread.controllers.planned import QueuedPod
+from topospread.errors import Place
 
 from .run import PodOutcome, Run
 
@@ -56,7 +57,8 @@ def inventory_with(run: Run, pods: Iterable[Pod]) -> Inventory:
         skipped=Counter(),
         warnings=[],
         notes=[],
-        places={},
+        # Workloads keep their order. The files do not have the stored objects.
+        places={key: Place(object=f"{key[0]} {'/'.join(filter(None, key[1:]))}") for key in inventory.places},
     )
     replicas = {key_of(each): each.replicas for each in run.plan.workloads}
     for kind, how in KINDS.items():

@@ -116,11 +116,11 @@ def simulate_orders(
     verdicts: list[Word] = []
     for number in range(orders):
         again = copy(source)
-        result = _simulated(inventory, options, source, number)
+        result = simulated_order(inventory, options, source, number)
         found += [result] if not found else []
         tallies.append(_Tally.of_simulation(result, namespace))
         if has_open_pods(result):
-            assumed = _simulated(inventory, replace(options, assumes_unjudged=True), again, number)
+            assumed = simulated_order(inventory, replace(options, assumes_unjudged=True), again, number)
             tallies.append(_Tally.of_simulation(assumed, namespace))
             result = bracketed(result, assumed)
         verdicts.append(result.verdict_in(namespace))
@@ -140,8 +140,12 @@ def simulate_orders(
     )
 
 
-def _simulated(inventory: Inventory, options: SimulationOptions, source: random.Random, number: int) -> Simulation:
-    """Return the simulation of one order; number 0 is the plan's own order."""
+def simulated_order(inventory: Inventory, options: SimulationOptions, source: random.Random, number: int) -> Simulation:
+    """Return the simulation with the pods in one order, and random choices among equally good nodes.
+
+    ``number``: 0 for the plan's own order without random choices; if odd, workloads take turns; if even, they come one
+    after another.
+    """
     if number == 0:
         run = prepare(inventory, replace(options, seed=None))
     else:

@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from topospread.admission.dropped_fields import UnusedField
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Bounds, Word
 from topospread.cluster.arrays import Codes
 from topospread.controllers.autoscaling import Autoscaling
@@ -50,6 +50,12 @@ class Placement(Base, frozen=True):
     nominated_node: Annotated[
         str | None, Meta(description="Node from which pods were evicted to make room for it; null if none.")
     ]
+
+    @property
+    def workload_key(self) -> ObjectKey:
+        """Kind, namespace and name of the workload."""
+        kind, _, name = self.workload.partition("/")
+        return kind, self.namespace, name
 
 
 class EvictedPod(Base, frozen=True):
@@ -334,6 +340,11 @@ class Simulation(PlainData):
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     begun: Any = field(default=None, repr=False, compare=False)
     bound: Callable[[], tuple[Placement, ...]] = field(default=tuple, repr=False, compare=False)
+
+    def on_nodes(self) -> Iterator[Placement]:
+        """Yield the pods with a node: those that the simulation placed, then those that keep their nodes."""
+        yield from (each for each in self.placements if each.node is not None)
+        yield from self.bound()
 
     @cached_property
     def verdict(self) -> Word:

@@ -94,10 +94,7 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
     """Return the typed object in its current API version, with its namespace set.
 
     Args:
-        value: the object, with its apiVersion and kind.
         kind: its key in `KINDS`.
-        location: its location.
-        rules: the rules for accepting it.
 
     Raises:
         DecodeError: if a field has the wrong type.
@@ -176,7 +173,6 @@ def wrong_case(fields: Mapping[str, str], location: Location) -> InvalidError:
 
     Args:
         fields: path of each such field → the field's name in Kubernetes.
-        location: the object's location.
     """
     place = location.place(field=next(iter(fields)))
     words = [f"{path.rpartition('.')[2]}: write {name}" for path, name in fields.items()]

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from topospread.errors import InputError, Place
 
-from .roots import check_inside_repository, is_of_git
+from .roots import check_inside_repository, is_within, real_path, real_path_in
 
 _PRIVATE = 0o600
 _SHARED = 0o666
@@ -60,11 +60,7 @@ def replacing(path: str, *, private: bool = False) -> Iterator[BinaryIO]:
 
 
 def write_file(path: str, data: str | bytes) -> None:
-    """Replace a file's content atomically. Text is encoded as UTF-8.
-
-    Raises:
-        InputError: see `replacing`.
-    """
+    """Replace a file's content atomically. Text is encoded as UTF-8. Raise InputError like `replacing`."""
     with replacing(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
@@ -77,30 +73,19 @@ def _target(path: str) -> str:
             working directory or the repository.
     """
     folder, name = os.path.split(path)
-    real_folder = os.path.realpath(folder or ".")
-    here = os.path.realpath(".")
-    if _is_inside(os.path.abspath(folder or "."), here):
-        _check(path, real_folder, here)
-    check_inside_repository(folder or ".")
-    named = os.path.join(real_folder, name)
-    target = os.path.realpath(named)
-    if os.path.islink(named):
-        _check(path, target, real_folder)
-    return target
-
-
-def _check(path: str, target: str, folder: str) -> None:
-    if not _is_inside(target, folder) or is_of_git(target.removeprefix(folder)):
-        words = "cannot be written: a symbolic link leads out of the folder, or to git's files; remove it"
+    folder, here = folder or ".", real_path(".")
+    words = "cannot be written: a symbolic link leads out of the folder, or to git's files; remove it"
+    if os.path.commonpath([os.path.abspath(folder), here]) == here and not is_within(folder, here):
         raise InputError(words, Place(path))
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    return os.path.commonpath([path, folder]) == folder
+    check_inside_repository(folder)
+    real_folder = real_path_in(folder, os.sep)
+    named = os.path.join(real_folder or folder, name)
+    if real_folder is None or (os.path.islink(named) and not is_within(named, real_folder)):
+        raise InputError(words, Place(path))
+    return real_path(named)
 
 
 def _is_special(path: str) -> bool:
-    """Return whether `path` is a device, a pipe or a socket."""
     try:
         mode = os.stat(path).st_mode
     except OSError:

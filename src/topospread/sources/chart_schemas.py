@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any, Final
 
-from .roots import is_of_git, is_within
+from .roots import is_of_git, is_within, real_path, real_path_in
 
 PACKED: Final = ".tgz"
 """File name ending of a packed chart."""
@@ -53,9 +53,6 @@ def has_outside_references(chart: str) -> bool:
 
     Also return True if a schema cannot be read, and for every packed chart, because Helm may find a schema in an
     archive that this function does not find.
-
-    Args:
-        chart: a folder, or a packed chart.
     """
     try:
         return any(map(_refers_out, _schemas(chart, Room())))
@@ -89,22 +86,18 @@ def _schemas(chart: str, room: Room) -> Iterator[bytes]:
 
 
 def _files(chart: str) -> Iterator[str]:
-    """Yield a packed chart's own path, or the files in a chart's folder. Links are followed, like in Helm.
-
-    Raises:
-        ValueError: if a link leaves the chart.
-    """
+    """Yield a packed chart's own path, or the files in a chart's folder. A link out of the chart raises ValueError."""
     if os.path.isfile(chart):
         yield chart
-    root = os.path.realpath(chart)
-    visited = {root}
+    root = real_path(chart)
+    visited: set[str | None] = {root}
     for folder, below, names in os.walk(chart, followlinks=True):
-        inside = {name: os.path.realpath(os.path.join(folder, name)) for name in below}
-        if any(real != root and not real.startswith(os.path.join(root, "")) for real in inside.values()):
+        inside = {real_path_in(os.path.join(folder, name), root): name for name in below}
+        if None in inside:
             raise ValueError("a link leaves the chart")
         # Many links may lead to one folder, which is listed once.
-        below[:] = {real: name for name, real in inside.items() if real not in visited}.values()
-        visited.update(inside.values())
+        below[:] = [name for real, name in inside.items() if real not in visited]
+        visited |= inside.keys()
         yield from (os.path.join(folder, name) for name in names)
 
 

@@ -14,11 +14,7 @@ _CLASS = re.compile(r"(?:V\d+(?:alpha\d+|beta\d+)?)?(\w+)")
 
 
 def plain_object(given: Any) -> dict[str, Any]:
-    """Return an object of a client library as a dictionary with the API's field names.
-
-    Raises:
-        UsageError: if it is not a Kubernetes object.
-    """
+    """Return a client library's object with the API's field names. Raise UsageError if it is no Kubernetes object."""
     if isinstance(given, Mapping):
         return dict(given)
     if isinstance(raw := getattr(given, "raw", None), Mapping):  # kr8s

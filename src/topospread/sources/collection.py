@@ -28,7 +28,6 @@ class Places(dict[ObjectKey, Place]):
     """Object key → place. Objects of a list share one place in memory; a lookup adds the object's name."""
 
     def __getitem__(self, key: ObjectKey) -> Place:
-        """Return the place of a known object."""
         return named(super().__getitem__(key), *key)
 
     def get(self, key: ObjectKey, default: Any = None) -> Any:
@@ -74,11 +73,7 @@ class Collection:
         self._unnamed = 0
 
     def add_path(self, found: Iterable[ReadObject]) -> KeysView[ObjectKey]:
-        """Add the objects of one path, and return their keys.
-
-        Raises:
-            DuplicateError: if the path contains an object twice.
-        """
+        """Add the objects of one path, and return their keys. Raise DuplicateError if one occurs twice."""
         is_first, origins = not self.objects, _Origins()
         own: dict[ObjectKey, KubeObject] = self.objects if is_first else {}
         for each in found:
@@ -191,5 +186,4 @@ def _twice(first: ReadObject, second: ReadObject) -> DuplicateError:
 
 
 def _where(place: Place) -> Place:
-    """Return the place without the object's name."""
     return Place(place.source, place.document, line=place.line, column=place.column)

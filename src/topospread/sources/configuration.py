@@ -55,11 +55,7 @@ def _place_of_problem(problem: str, place: Place, text: Text) -> Place:
 
 
 def read_single_file(path: str, stdin: BinaryIO | None = None) -> tuple[Text, list[Any]]:
-    """Return a file's text, and its YAML or JSON documents as plain data.
-
-    Raises:
-        InputError: if it cannot be read, is a folder, or is empty.
-    """
+    """Return a file's text, and its documents as plain data. Raise InputError for a folder, or an empty file."""
     sources = find_sources(path)
     if len(sources) != 1:
         raise ConfigError("this is a folder; name one file", Place(source=path))

@@ -36,9 +36,7 @@ class PodPart(NamedTuple):
 
     Attributes:
         path: path of the pod spec, or of the parent of the constraints.
-        spec: the value at this path.
         labels: the pods' written labels; None without a template.
-        labels_path: path of the labels.
     """
 
     path: str
@@ -103,9 +101,7 @@ class CustomKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     ``{copy}``.
 
     Attributes:
-        group, kind: group and kind of the custom resource, for all versions.
         as_: the built-in kind that creates equivalent pods.
-        name: name of the created object.
         each: path of a list; an object is created for each item.
         copies: path of the number of objects to create, 1 by default.
         template: path of the pod template, or several paths, of which the first existing one is used.
@@ -115,7 +111,6 @@ class CustomKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
         replicas: path of the number of pods, 1 by default.
         less: number to subtract from the replicas.
         first: ordinal of the first pod.
-        selector: path of the selector.
         labels: labels that the controller adds to the pods.
     """
 
@@ -149,11 +144,7 @@ _BUILT_IN: Final = {
 
 
 def parse_kinds(value: Any, place: Place) -> Kinds:
-    """Parse a list of custom kinds.
-
-    Raises:
-        ConfigError: if the list is invalid.
-    """
+    """Parse a list of custom kinds. Raise ConfigError if it is invalid."""
     try:
         listed = msgspec.convert(value, list[CustomKind])
     except msgspec.ValidationError as error:
@@ -190,13 +181,7 @@ def find_kinds(folder: str = ".") -> Kinds:
 
 
 def made_of(value: Mapping[str, Any], how: CustomKind, namespace: str) -> Iterator[dict[str, Any]]:
-    """Yield built-in objects that create a custom resource's pods; none if it has no pod template.
-
-    Args:
-        value: the custom resource.
-        how: its kind.
-        namespace: its namespace.
-    """
+    """Yield built-in objects that create a custom resource's pods; none if it has no pod template."""
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     if not isinstance(name, str):
@@ -272,7 +257,6 @@ def _template(of: Mapping[str, Any], how: CustomKind, name: str) -> dict[str, An
 
 
 def _labelled(template: Mapping[str, Any], how: CustomKind, words: Mapping[str, str]) -> dict[str, Any]:
-    """Return the template with the controller's labels."""
     given = template.get("metadata")
     metadata = dict(given) if isinstance(given, Mapping) else {}
     own, added = metadata.get("labels") or {}, {key: _filled(text, words) for key, text in how.labels.items()}
@@ -290,7 +274,6 @@ def _mounting_nothing(value: Any) -> Any:
 
 
 def _filled_in(value: Any, words: Mapping[str, str]) -> Any:
-    """Return plain data with placeholders replaced in its texts."""
     if isinstance(value, Mapping):
         return {key: _filled_in(each, words) for key, each in value.items()}
     if isinstance(value, list):

@@ -25,9 +25,6 @@ def delivery_of(value: Mapping[str, Any], version: str, kind: str, namespace: st
     """Return the name of a fetching object, ``Application shop/web (Argo CD)``; "" for other objects.
 
     Args:
-        value: the object, as plain data.
-        version: its apiVersion.
-        kind: its kind.
         namespace: namespace of an object that names none.
     """
     program = _KINDS.get((version.partition("/")[0], kind))

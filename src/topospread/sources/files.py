@@ -103,7 +103,6 @@ class SkippedFiles(msgspec.Struct):
         hidden: folders whose names begin with a dot, except ``.git``.
         otherwise: files that kubectl does not read: with capitals in their endings, or .gz files in a repository.
         outside: links whose targets are outside the folder's root.
-        dangling: links whose targets do not exist.
     """
 
     outside: list[str] = msgspec.field(default_factory=list)
@@ -156,7 +155,6 @@ def find_sources(path: str, skipped: SkippedFiles | None = None, *, allow_empty:
 
 
 def _files_below(folder: str, skipped: SkippedFiles) -> Iterator[str]:
-    """Yield the files to read, depth first, sorted by name."""
     root, waiting = root_of(folder), [PathEntry(folder, True)]
     while waiting:
         entry = waiting.pop()
@@ -177,9 +175,7 @@ def entries(folder: str, root: str, skipped: SkippedFiles) -> list[PathEntry]:
     """Return the files to read and folders to search in a folder, sorted by name.
 
     Args:
-        folder: the folder.
         root: real path that links must not leave.
-        skipped: receives the files that are not read.
 
     Raises:
         OSError: if the folder cannot be read.
@@ -261,11 +257,7 @@ def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
 
 
 def _read_all(file: BinaryIO, source: Source) -> bytes:
-    """Return the decompressed bytes of a file or stream; for binary data, only the first bytes.
-
-    Raises:
-        InputError: if the text is larger than its limit, or the gzip file is damaged.
-    """
+    """Return the decompressed bytes of a file or stream; for binary data, only the first bytes."""
     begin = file.read(_CHUNK)
     packed = _Chunks(begin, file)
     is_gzip = begin.startswith(GZIP)
@@ -286,7 +278,6 @@ def _read_all(file: BinaryIO, source: Source) -> bytes:
 
 
 def _limit(begin: bytes) -> int:
-    """Return the maximum number of bytes of a text, from its first bytes."""
     if begin.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"["):
         return MAX_JSON
     return MAX_LIST if begins_as_list(begin) else MAX_OTHER
@@ -334,11 +325,7 @@ def _inflated(chunks: Iterable[bytes], source: Source) -> Iterator[bytes]:
 
 
 def checked_utf8(data: bytes, source: Source) -> Text:
-    """Return the text without a byte order mark.
-
-    Raises:
-        DecodeError: if it is not UTF-8.
-    """
+    """Return the text without a byte order mark. Raise DecodeError if it is not UTF-8."""
     for mark, encoding in _FOREIGN_ENCODINGS.items():
         if data.startswith(mark):
             raise DecodeError(f"this is {encoding}; save it as UTF-8", _at(source.path))
@@ -384,7 +371,6 @@ def no_object(paths: Sequence[str], which: str = "", notes: Sequence[str] = ()) 
     """Return the error for paths without an object.
 
     Args:
-        paths: files and folders.
         which: words that restrict the objects, such as " that topospread reads"; "" for none.
         notes: sentences about objects that are not read.
     """

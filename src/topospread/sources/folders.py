@@ -49,7 +49,7 @@ from .rendering import (
     chart_options,
     is_chart,
 )
-from .roots import check_inside_repository, is_of_git, is_within, links_below, root_of
+from .roots import check_inside_repository, is_of_git, is_within, links_below, real_path, root_of
 from .text import Text, may_hold, shown_path
 from .yaml import read_documents
 
@@ -58,7 +58,6 @@ class PathContents(msgspec.Struct, frozen=True):
     """The sources of a path.
 
     Attributes:
-        sources: the sources to read, in order.
         notes: messages about skipped and rendered files.
         warnings: warnings about skipped links, and about charts that could read ``.git``.
         unread: files with manifests that no built kustomization reads and Helm does not render.
@@ -91,8 +90,6 @@ def look_into(
     """Return the sources of a path from the user.
 
     Args:
-        path: a file or a folder.
-        rendering: how charts and kustomizations are rendered.
         to_apply: build only the folder's kustomization, like ``kubectl apply -k``. Otherwise also find charts and
             kustomizations below it that it does not refer to.
         allow_empty: accept a folder without files to read.
@@ -128,7 +125,6 @@ def wholes_of(paths: Sequence[str], rendering: Rendering) -> tuple[list[str], li
 
     Args:
         paths: changed files. Folders, other manifests and packed charts are returned unchanged.
-        rendering: settings for rendering.
 
     Returns:
         The paths to read, and the files that are left out.
@@ -147,7 +143,7 @@ def wholes_of(paths: Sequence[str], rendering: Rendering) -> tuple[list[str], li
     wholes: dict[str, None] = {}
     left_out = []
     for path in paths:
-        real = os.path.realpath(path)
+        real = real_path(path)
         is_file = os.path.isfile(path)
         found = [name for name, parts in units if any(each.has(real) for each in parts)] if is_file else []
         # A manifest that a kustomization only mentions, such as for a ConfigMap, is not one of its objects.
@@ -183,7 +179,6 @@ def check_charts(rendering: Rendering, is_chart_there: Callable[[], bool]) -> No
     """Reject options for charts if there is no chart.
 
     Args:
-        rendering: the options.
         is_chart_there: returns whether a path is a chart. It is called only if options for charts are given.
 
     Raises:
@@ -234,18 +229,14 @@ class _Tree:
     """The tree below a folder, sorted by name.
 
     Attributes:
-        root: the top folder.
-        is_named: whether the user named this folder.
         alone: whether only the root's kustomization is built.
         ignored: returns the disabled rules (`look_into`).
-        sources: possible sources.
         built: real path of a folder → its kustomization.
         unbuilt: files below kustomizations that may be unreferenced.
         libraries: charts that only other charts use.
         beside: charts in folders of kustomizations.
         longer: kustomizations with objects in documents that kustomize does not read.
         skipped: links to files that are not read.
-        shared: work shared by the sources.
         limit: real path of the folder that reading must not leave (`roots`).
     """
 
@@ -298,16 +289,14 @@ class _Tree:
                 inside.append(_Folder(entry.path, within))
             elif within is None:
                 inside.append(entry.path)
-            elif os.path.realpath(entry.path) != within.file and (
-                not is_hidden(entry.path) or _has_manifest(entry.path)
-            ):
+            elif real_path(entry.path) != within.file and (not is_hidden(entry.path) or _has_manifest(entry.path)):
                 self.unbuilt.append(entry.path)
         return inside
 
     @cached_property
     def named(self) -> Kustomization | None:
         """The kustomization of the named folder, which is always built."""
-        return self.built.get(os.path.realpath(self.root)) if self.is_named else None
+        return self.built.get(real_path(self.root)) if self.is_named else None
 
     @cached_property
     def above(self) -> frozenset[str]:
@@ -386,8 +375,11 @@ class _Tree:
         kept = self.kept()
         charts = [each.path for each in kept if isinstance(each.unit, ChartUnit)]
         unrendered = [file for path in (*charts, *self.libraries) for file in _not_rendered(path, self.limit)]
-        hidden = [] if self.alone else [file for each in self.skipped.hidden for file in _in_hidden(each, self.limit)]
-        beside = [os.path.join(each, CHART) for each in self.beside if os.path.realpath(each) not in self.inflated]
+        # `kubectl apply -R -f` reads hidden folders, too; `kubectl apply -k` reads only what the kustomization names.
+        is_complete = self.alone and self.named is not None
+        folders = () if is_complete else self.skipped.hidden
+        hidden = [file for each in folders for file in _in_hidden(each, self.limit)]
+        beside = [os.path.join(each, CHART) for each in self.beside if real_path(each) not in self.inflated]
         silent = [*beside, *self.longer, *unrendered, *self.skipped.otherwise, *hidden]
         unread = [] if self.alone else [*self._unread(), *silent]
         warnings = self.skipped.warnings()
@@ -414,7 +406,7 @@ class _Tree:
     def _is_part(self, source: Source) -> bool:
         """Return whether the source is part of another, or is based on a source that is read."""
         if isinstance(source.unit, ChartUnit):
-            return os.path.realpath(source.path) in self.part_of
+            return real_path(source.path) in self.part_of
         own = _kustomization_of(source)
         return own is not None and own is not self.named and self.part_of.get(own.folder) != ""
 
@@ -442,7 +434,7 @@ class _Tree:
                 continue
             if not is_within(path, self.limit):
                 return  # rendering the chart reports the error
-            real = os.path.realpath(path)
+            real = real_path(path)
             yield _Part(real, frozenset({real}))
 
     @cached_property
@@ -467,7 +459,7 @@ class _Tree:
             if each.folder in self.part_of or (self._is_excluded(each) and file.startswith(each.folder + os.sep))
         } - (self.whole_patches | self.local)
         for path in self.unbuilt:
-            if os.path.realpath(path) not in read and self.ignored(path, path) is not None and _has_manifest(path):
+            if real_path(path) not in read and self.ignored(path, path) is not None and _has_manifest(path):
                 yield path
 
     def _notes(self, kept: Sequence[Source], unrendered: Sequence[str]) -> list[str]:
@@ -481,10 +473,10 @@ class _Tree:
         unread = [
             path
             for path in self.unbuilt
-            if (real := os.path.realpath(path)) not in named and (real not in mentioned or _has_manifest(path))
+            if (real := real_path(path)) not in named and (real not in mentioned or _has_manifest(path))
         ]
-        patches = [path for path in self.unbuilt if os.path.realpath(path) in self.whole_patches]
-        shown = {os.path.realpath(path): path for path in self.unbuilt}
+        patches = [path for path in self.unbuilt if real_path(path) in self.whole_patches]
+        shown = {real_path(path): path for path in self.unbuilt}
         local = sorted(shown.get(each) or os.path.relpath(each) for each in self.local)
         own = {source.name: found for source in self.sources if (found := _kustomization_of(source)) is not None}
         above = [name for name, each in own.items() if each.folder in self.above]
@@ -495,7 +487,7 @@ class _Tree:
         rendered = [each.path for each in kept if isinstance(each.unit, ChartUnit)]
         folders = {each.folder: name for name, each in own.items() if not each.component}
         wholes = {folder: name for folder, name in folders.items() if not self.alone}
-        folders |= {os.path.realpath(each.path): each.name for each in self.sources if isinstance(each.unit, ChartUnit)}
+        folders |= {real_path(each.path): each.name for each in self.sources if isinstance(each.unit, ChartUnit)}
         top = self.named.folder if self.named is not None else ""
         within = [(each, of) for each, of in self.part_of.items() if each in folders and each != top and of in wholes]
         parts = sorted(f"{folders[each]} (part of {wholes[of]})" for each, of in within)
@@ -518,6 +510,8 @@ class _Tree:
         return [*listed, *_notes_on_charts(kept), *_notes_on_installation(charts)]
 
 
+OTHER_AT_INSTALLATION: Final = "Helm may render other manifests at installation"
+"""Begin of the note on a chart that reads random values, the time or the cluster."""
 _NO_TEMPLATE: Final = "not read, it is not a template of its chart"
 _LOCAL: Final = "local-config"
 """The annotation config.kubernetes.io/local-config, in a JSON Patch or a resource."""
@@ -541,7 +535,7 @@ def _not_rendered(chart: str, limit: str) -> Iterator[str]:
     waiting, visited = [(chart, "chart")], set[tuple[str, str]]()
     while waiting:
         folder, role = waiting.pop()
-        if (place := (os.path.realpath(folder), role)) in visited:
+        if (place := (real_path(folder), role)) in visited:
             continue
         visited.add(place)
         skipped = SkippedFiles()
@@ -672,12 +666,7 @@ def _packs_objects(path: str, room: Room) -> bool:
 
 
 def _objects_in(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a file.
-
-    Raises:
-        InputError: if the file is not valid YAML.
-        msgspec.DecodeError: if it is not valid JSON.
-    """
+    """Yield the objects of a file."""
     yield from _objects_of(read_text(Source(path, None)))
 
 
@@ -751,7 +740,7 @@ def _notes_on_charts(sources: Sequence[Source]) -> list[str]:
 def _notes_on_installation(charts: Sequence[tuple[str, str, str]]) -> list[str]:
     """Return notes on charts and values files, given as (shown name, path, root), that use unstable values."""
     return [
-        f"{name}: Helm may render other manifests at installation, because of {listed_paths(found)}"
+        f"{name}: {OTHER_AT_INSTALLATION}, because of {listed_paths(found)}"
         for name, path, root in charts
         if (found := unstable_in(path, root))
     ]

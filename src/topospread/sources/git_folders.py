@@ -17,7 +17,7 @@ from typing import Final
 from topospread.errors import InputError, Place
 
 from .files import check_depth
-from .roots import GIT, leaves, lies_in
+from .roots import GIT, leaves, lies_in, real_path, real_path_in
 from .text import shown_path
 
 _LONGEST_POINTER: Final = 4096
@@ -36,7 +36,6 @@ def parts_of(repository: str, place: Place) -> tuple[str, str]:
 
     Args:
         repository: real path of the folder that contains ``.git``, a folder, or a file for a worktree or submodule.
-        place: place for errors.
 
     Raises:
         InputError: if git did not write this ``.git``: it is a file that names a folder of another worktree, or the
@@ -45,33 +44,41 @@ def parts_of(repository: str, place: Place) -> tuple[str, str]:
     own = os.path.join(repository, GIT)
     if not lies_in(own, repository):
         raise leaves(os.path.relpath(own), repository)
-    own = os.path.realpath(own)
+    own = real_path(own)
     try:
         folder = own if os.path.isdir(own) else _worktree_folder(own, repository)
-        shared = os.path.realpath(os.path.join(folder, _pointer(os.path.join(folder, "commondir"))))
+        shared = _resolved(os.path.join(folder, _pointer(os.path.join(folder, "commondir"))))
         used = [
             *(os.path.join(shared, each) for each in (*_SHARED, "logs", "config")),
             *(os.path.join(folder, each) for each in (*_HEADS, "logs")),
         ]
         if lies_in(folder, shared) and all(map(_is_ordinary, _inside(used))):
             return folder, shared
-    except (OSError, ValueError):  # a missing folder; a path with a NUL
+    except (OSError, ValueError):  # a missing folder, or one that cannot be resolved; a path with a NUL
         pass
     words = f"git did not write {shown_path(os.path.relpath(own))} for this folder; clone the repository instead"
     raise InputError(words, place)
 
 
+def _resolved(path: str) -> str:
+    """Return a path with links resolved. Raise FileNotFoundError if that is not possible."""
+    found = real_path_in(path, os.sep)
+    if found is None:
+        raise FileNotFoundError
+    return found
+
+
 def _worktree_folder(own: str, repository: str) -> str:
     """Return the git folder that the file ``.git`` of a worktree or submodule names, which must belong to it."""
-    folder = os.path.realpath(os.path.join(repository, _pointer(own).removeprefix("gitdir: ")))
-    if os.path.realpath(_pointer(os.path.join(folder, "gitdir"))) == own:
+    folder = _resolved(os.path.join(repository, _pointer(own).removeprefix("gitdir: ")))
+    if _resolved(_pointer(os.path.join(folder, "gitdir"))) == own:
         return folder
     above, modules, _ = folder.rpartition(os.path.join(os.sep, GIT, "modules", ""))
     settings = os.path.join(folder, "config")
     if modules and lies_in(repository, above) and _is_ordinary(settings):
         with open(settings, encoding="utf-8") as file:
             named = _WORKTREE.findall(file.read(_LONGEST_POINTER))
-        if [os.path.realpath(os.path.join(folder, each)) for each in named] == [repository]:
+        if [_resolved(os.path.join(folder, each)) for each in named] == [repository]:
             return folder
     raise FileNotFoundError
 

@@ -47,7 +47,6 @@ def write_gate(folder: str, helm: str, root: str, *, network: bool) -> str:
 
     Args:
         folder: a temporary folder for Helm's home and kustomize's files.
-        helm: path of the real Helm.
         root: the folder that charts and values must lie in.
         network: whether charts may be fetched.
     """
@@ -80,9 +79,6 @@ def _fetch(helm: str, words: Sequence[str], folder: str, environment: Mapping[st
     """Fetch a chart into a temporary folder first, and return Helm's exit code.
 
     The chart determines its folder's name, which could be ``.git``.
-
-    Raises:
-        UsageError: if the chart contains ``.git`` files, or its folder already exists.
     """
     before, after = words[: words.index("--untardir") + 1], words[words.index("--untardir") + 1 :]
     with tempfile.TemporaryDirectory(dir=folder) as fetched:

@@ -56,10 +56,7 @@ def is_passing(item: KubeObject, location: Location | None) -> bool:
 
 
 def _is_helms(text: Text) -> bool:
-    """Return whether topospread rendered a text with Helm, or Helm's output was piped to standard input.
-
-    In a pipe, Helm's first comment is the sign. In a file it proves nothing, because anyone can write it there.
-    """
+    """Return whether Helm wrote a text: rendered here, or piped. In a file its first comment proves nothing."""
     piped = text.name == STANDARD_INPUT and _SOURCE.match(text.data) is not None
     return piped or isinstance(text.origins, ChartOrigins)
 

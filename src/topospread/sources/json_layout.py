@@ -87,7 +87,6 @@ def json_root(data: bytes, *, as_yaml: bool = True) -> TextValue | None:
     """Return the only value of a JSON text; None if the text is not JSON.
 
     Args:
-        data: the text.
         as_yaml: also return None if the text has characters that only YAML treats as line breaks.
     """
     try:

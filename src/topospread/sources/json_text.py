@@ -50,11 +50,7 @@ def is_meant_as_json(text: Text) -> bool:
 
 
 def split_documents(text: Text) -> list[tuple[int, int]]:
-    """Return the byte range of each document.
-
-    Raises:
-        DecodeError: if the text is not JSON.
-    """
+    """Return the byte range of each document. Raise DecodeError if the text is not JSON."""
     try:
         _RAW.decode(text.data)
         return [(0, len(text.data))]
@@ -65,7 +61,6 @@ def split_documents(text: Text) -> list[tuple[int, int]]:
 
 
 def _split_stream(text: Text) -> list[tuple[int, int]]:
-    """Return the byte range of each document in a text with several documents."""
     whole = text.data.decode()
     decoder = json.JSONDecoder(parse_constant=_no_number, parse_int=_integer, parse_float=_float)
     spans: list[tuple[int, int]] = []
@@ -222,8 +217,6 @@ class JsonList:
     """A list of objects, such as ``List`` or ``PodList``.
 
     Attributes:
-        location: the list's location.
-        kind: its kind.
         api_version: its apiVersion; "" if missing.
         items: its items, not decoded.
         facts: a snapshot's own facts; None in other lists.
@@ -263,7 +256,8 @@ class JsonList:
             start = self._start_of(raw)
             self._offset = start + len(raw)
             self._next += 1
-        return self.location.json_item(index, start, self._offset)
+        path = (*self.location.path, "items", index)
+        return msgspec.structs.replace(self.location, start=start, end=self._offset, path=path)
 
     def _start_of(self, raw: bytes) -> int:
         """Return the offset of the next item, after a comma and spaces."""

@@ -14,23 +14,20 @@ from topospread.errors import InputError, Place
 
 from .files import Source, check_depth, read_text
 from .helm_gate import NO_TEMPLATE
-from .roots import GIT, is_of_git, is_within, lies_in
+from .roots import GIT, is_of_git, is_within, lies_in, real_path, real_path_in
 from .text import BREAKS, Text, shown_path
 from .yaml import read_documents
 
 KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """File names of kustomizations (``RecognizedKustomizationFileNames`` in kustomize's api/konfig)."""
 
-_GROUP: Final = "kustomize.config.k8s.io/"
 FOLDER_FIELDS: Final = frozenset({"resources", "bases", "components", "generators", "transformers", "validators"})
 """Fields that refer to folders of other kustomizations."""
 _OBJECT_FIELDS: Final = sorted(FOLDER_FIELDS)
 """Fields that refer to files with objects, or configurations of generators and transformers."""
-_PATCH_FIELDS: Final = ("patches", "patchesStrategicMerge", "patchesJson6902")
 _CHARTS: Final = (("helmCharts", "name", "version"), ("helmChartInflationGenerator", "chartName", "chartVersion"))
 """Fields of charts, with their fields of the name and the version."""
 _CHART_HOME: Final = "charts"
-_VALUES: Final = "values.yaml"
 _MOST_CHARTS: Final = 5_000
 """Maximum number of paths that the charts of a kustomization, or of a configuration of its plugins, may have."""
 _MOST_SLASHES: Final = 50_000
@@ -45,9 +42,6 @@ class Kustomization:
     """The files that a kustomization names. Folders and files are real paths within its root (`roots`).
 
     Attributes:
-        folder: its folder.
-        root: real path of its root.
-        file: the file itself.
         component: whether it can only be built as a part of another one (``kind: Component``).
         folders: the folders it refers to: bases, components and the like.
         files: the files that it has as resources, patches, generators and the like.
@@ -83,22 +77,18 @@ def kustomization_in(folder: str, root: str) -> Kustomization | None:
 
     An unreadable file counts as a kustomization, and paths outside the root are left out: building it reports the
     error.
-
-    Args:
-        folder: its folder.
-        root: real path of its root.
     """
-    path, real = file_in(folder), os.path.realpath(folder)
+    path, real = file_in(folder), real_path(folder)
     if path is None or not is_kustomization(value := kustomization_value(path)):
         return None
     named = _NamedPaths(real, root)
     objects = frozenset(named.files(_entries(value, _OBJECT_FIELDS)))
-    patches = frozenset(named.files(_entries(value, _PATCH_FIELDS))) - objects
+    patches = frozenset(named.files(_entries(value, ("patches", "patchesStrategicMerge", "patchesJson6902")))) - objects
     files = objects | patches
     return Kustomization(
         real,
         root,
-        os.path.realpath(path),
+        real_path(path),
         _given(value, "kind") == ["Component"],
         frozenset(named.folders(_entries(value, sorted(FOLDER_FIELDS)))),
         files,
@@ -121,7 +111,7 @@ def is_kustomization(value: dict[str, Any]) -> bool:
     """Return whether a kustomization.yaml is for kustomize. Flux's Kustomization often has this file name, too."""
     versions = _given(value, "apiversion")
     version = versions[0] if len(versions) == 1 else None
-    return not isinstance(version, str) or not version or version.startswith(_GROUP)
+    return not isinstance(version, str) or not version or version.startswith("kustomize.config.k8s.io/")
 
 
 def _given(value: dict[str, Any], field: str) -> list[Any]:
@@ -179,7 +169,7 @@ class _NamedPaths:
         given = {each for each in texts if each and not _NO_PATH.search(each) and self.may_exist(each)}
         for path in {path_of(self._folder, each) for each in given}:
             if is_within(path, self._root):
-                yield os.path.realpath(path)
+                yield real_path(path)
 
 
 def _entries(value: dict[str, Any], fields: Iterable[str]) -> Iterator[str]:
@@ -193,7 +183,6 @@ def _entries(value: dict[str, Any], fields: Iterable[str]) -> Iterator[str]:
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield all objects of a kustomization, at any depth."""
     if isinstance(value, dict):
         yield value
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
@@ -222,7 +211,7 @@ def _charts(value: dict[str, Any], folder: str) -> Iterator[str]:
             # kustomize fetches a chart with a version into a folder of its own.
             for path in (chart, os.path.join(f"{chart}-{each.get(version)}", chart)):
                 if "\0" not in (whole := path_of(folder, os.path.join(home, path))):
-                    yield os.path.realpath(whole)
+                    yield real_path(whole)
 
 
 # Check the files that kustomize would read: only files in the root, and the network only if allowed.
@@ -260,7 +249,6 @@ def check_reach(folder: str, root: str, *, network: bool, checked: Reached | Non
     kustomize fetches or generates some of them.
 
     Args:
-        folder: the folder of the kustomization.
         root: real path of the folder for the kustomization and its bases (`roots`).
         network: whether kustomize may fetch bases and files.
         checked: results for the same root, which are used again. New results are added.
@@ -270,14 +258,14 @@ def check_reach(folder: str, root: str, *, network: bool, checked: Reached | Non
     """
     checked = {} if checked is None else checked
     visited: set[str] = set()
-    waiting, is_whole = [os.path.realpath(folder)], True
+    waiting, is_whole = [real_path(folder)], True
     while waiting:
         each = waiting.pop()
         if each not in visited:
             visited.add(each)
             if each not in checked:
                 check = _ReachCheck(each, root, network)
-                folders = [os.path.realpath(found) for found in check.checked()]
+                folders = [real_path(found) for found in check.checked()]
                 checked[each] = folders, check.is_whole
             folders, is_known = checked[each]
             waiting += folders
@@ -290,7 +278,6 @@ def _check_syntax(data: bytes, place: Place, *, merges: bool) -> None:
 
     Args:
         data: a text that libyaml can parse.
-        place: place for errors.
         merges: whether keys may be merged with ``<<``.
 
     Raises:
@@ -456,7 +443,9 @@ class _ReachCheck:
             below[:] = [name for name in below if not is_of_git(name)]
 
     def _is_of_git(self, path: str) -> bool:
-        return is_of_git(os.path.realpath(path).removeprefix(self._root))
+        real = real_path_in(path, os.sep)
+        # The system can follow a link to a path that is too long to be resolved.
+        return os.path.exists(path) if real is None else is_of_git(real.removeprefix(self._root))
 
     def _check_charts(self, value: Any) -> None:
         """Reject charts and their values files outside the root.
@@ -474,7 +463,7 @@ class _ReachCheck:
         if len(homes) * len(names) > _MOST_CHARTS:
             raise InputError(f"it has more than {_MOST_CHARTS:,} names of charts; split it", self._place)
         for chart in (f"{home}/{name}" for home in homes for name in names):
-            for path in (chart, f"{chart}/{_VALUES}"):
+            for path in (chart, f"{chart}/values.yaml"):
                 self._check_inside(path_of(self._folder, path), path)
 
     def _check_inside(self, path: str, given: str) -> None:

@@ -56,7 +56,6 @@ def read_page(data: bytes, kind: str, name: str, reader: ObjectReader) -> Listed
         data: the server's answer, a ``…List``.
         kind: key in `KINDS`; objects of other kinds are skipped.
         name: name of the server, for errors.
-        reader: reader for the objects.
 
     Raises:
         DecodeError: if it is not a list.

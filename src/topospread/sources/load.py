@@ -61,11 +61,7 @@ _POINTER: Final = b"version https://git-lfs.github.com/spec/"
 
 
 class NoNodesError(InputError):
-    """Raised if the input has no node.
-
-    Attributes:
-        manifests: whether there are only manifests, which may be applied to a cluster.
-    """
+    """The input has no node; ``manifests``: but only manifests, which may be applied to a cluster."""
 
     def __init__(self, inventory: Inventory) -> None:
         found = list(inventory.objects())
@@ -230,7 +226,6 @@ def _rereadable(stdin: BinaryIO | None, every: Iterable[Sequence[Source]]) -> Bi
 
 
 def _add_synthetic(collection: Collection, cluster: str | None) -> None:
-    """Add the nodes and StorageClasses of a synthetic cluster."""
     if cluster is not None and is_synthetic(cluster):
         collection.add_path(ReadObject("Node", node, place) for node, place in synthetic_nodes(cluster))
         classes = synthetic_storage_classes(cluster)
@@ -238,7 +233,6 @@ def _add_synthetic(collection: Collection, cluster: str | None) -> None:
 
 
 def _parameter_kinds(inventory: Inventory) -> frozenset[tuple[str, str]]:
-    """Return the (apiVersion, kind) of the parameters of policies."""
     kinds = (each.spec.param_kind for each in (*inventory.validating_policies, *inventory.mutating_policies))
     return frozenset((each.api_version, each.kind) for each in kinds if each is not None)
 
@@ -298,7 +292,6 @@ class _Meter(msgspec.Struct):
     """Reports progress over the bytes of all sources.
 
     Attributes:
-        report: receives the progress.
         total: bytes of all sources; None if unknown.
         before: bytes of the finished sources.
         weight: bytes of the current source on disk.

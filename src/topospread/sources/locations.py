@@ -19,7 +19,6 @@ class Location(msgspec.Struct, frozen=True):
     """The document of an object, or its item in a list.
 
     Attributes:
-        text: the text.
         document: position of the YAML document, from 1; None in JSON.
         line: line at which the document starts, from 1; None if not computed yet.
         start: offset of the object's first byte (JSON only).
@@ -38,10 +37,6 @@ class Location(msgspec.Struct, frozen=True):
         """Return the location of an item of this YAML list."""
         return with_fields(self, line=None, path=(*self.path, *steps))
 
-    def json_item(self, index: int, start: int, end: int) -> Location:
-        """Return the location of an item of this JSON list, given by its byte range."""
-        return with_fields(self, start=start, end=end, path=(*self.path, "items", index))
-
     def rough(self, name: str = "") -> Place:
         """Return the place as far as known without parsing. Rendered texts have no line."""
         return Place(self.text.name, self.document, name, line=None if self.text.origins else self.line)
@@ -51,7 +46,6 @@ class Location(msgspec.Struct, frozen=True):
 
         Args:
             name: the object's name in messages; "" for an unnamed object, whose field path starts at the document.
-            field: path of the field in the object.
         """
         if self.document is None:
             found = locate_in_json(self.text.data[self.start : self.end], parse_path(field))

@@ -82,7 +82,6 @@ def uses_volumes(item: KubeObject) -> bool:
 
 
 def _pod_spec_of(item: KubeObject) -> PodSpec | None:
-    """Return the spec of an object's pods; None without pods."""
     if isinstance(item, Pod):
         return item.spec
     spec = item.spec.job_template.spec if isinstance(item, CronJob) else getattr(item, "spec", None)

@@ -39,7 +39,6 @@ from .unknown_fields import fields_of_no_version, meant
 from .versions import VERSIONS, NoMatchError, resolve_kind
 from .yaml_list import YamlList
 
-_CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io/"
 _TYPE: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
 _ITEMS_BETWEEN_REPORTS: Final = 1000
 _MOST_MADE: Final = 5_000
@@ -56,7 +55,6 @@ class ReadObject(NamedTuple):
 
     Attributes:
         kind: key in `KINDS`.
-        item: the object.
         rough: its place as far as known without parsing, possibly without its name.
         location: its location in a text; None for synthetic objects.
         position: index in the list at the location; None if the location is the object itself.
@@ -99,8 +97,6 @@ class _Known(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: key in `KINDS`; None for types without the fast path.
-        namespaced: whether the kind is namespaced.
-        decoder: decoder for an object.
     """
 
     kind: str | None
@@ -116,21 +112,17 @@ class ObjectReader:
     """Reads documents, and collects facts about objects that it skips.
 
     Args:
-        rules: the rules for accepting objects.
         earlier: the objects of earlier paths, which patches change.
 
     Attributes:
         skipped: kind → number of ignored objects.
         unmodelled: ignored object of a kind of `NOT_MODELLED`, or with an unknown number of pods → hash of its content.
-        configurations: KubeSchedulerConfigurations and their places.
         misspelt: (unknown kind, similar kind) → place of its first object.
-        snapshots: facts of snapshots, and their places.
         deliveries: objects of GitOps tools that fetch manifests.
         custom: custom resources with known pods → the equivalent built-in kind.
         unknown_pods: custom resources with an unknown number of pods.
         repeats: notes on repeated keys in rendered charts.
         dropped: warnings of fields that the API does not have.
-        more_dropped: number of further such fields.
         parameters: objects with parameters of admission policies, as plain data.
         foreign: paths of other programs' files in folders.
         placed: keys, with the assigned namespace, of objects that name no namespace; without placed pods.
@@ -253,10 +245,7 @@ class ObjectReader:
         return item
 
     def _note_placed(self, item: KubeObject) -> None:
-        """Record an object without a namespace, which got the default one.
-
-        Pods that have a node are not recorded: a snapshot has thousands.
-        """
+        """Record an object that got the default namespace, but no placed pod: a snapshot has thousands."""
         if item.metadata.name and not (isinstance(item, Pod) and item.spec.node_name):
             self.placed[item.kind, item.namespace, item.metadata.name] = None
 
@@ -269,7 +258,6 @@ class ObjectReader:
         return own is not None and any((own.whole, own.made_of, own.profiles, own.pool, own.added))
 
     def _known(self, raw: bytes | msgspec.Raw, of: _Type) -> _Known:
-        """Return how to read objects of this object's type."""
         found = _TYPE.match(raw)
         if found is not None:
             version, kind = found.groups()
@@ -313,7 +301,6 @@ class ObjectReader:
 
         Args:
             value: the document; None yields no object.
-            location: its location.
             of: for an item of a list, the default type of the list's items.
 
         Raises:
@@ -332,7 +319,7 @@ class ObjectReader:
                 yield from self.read_value(item, location.item("items", index), _item_type(kind, version))
         elif has_items:
             raise no_list(location.place())
-        elif version.startswith(_CONFIGURATION_GROUP):
+        elif version.startswith("kubescheduler.config.k8s.io/"):
             self.configurations.append((value, location.rough()))
         else:
             if (version, kind) in (self.rules.parameters or ()):
@@ -351,10 +338,7 @@ class ObjectReader:
                 yield ReadObject(known, item, location.rough(), location)
 
     def _check_version(self, value: dict[str, Any], kind: str, location: Location) -> None:
-        """Reject an applied object with another resourceVersion than the cluster's.
-
-        Standard input is not checked, because it may be the output of ``kubectl get``.
-        """
+        """Reject an applied object with another resourceVersion than the cluster's. ``kubectl get`` may be piped."""
         if not self.rules.applied or location.text.name == STANDARD_INPUT:
             return
         namespace = self.rules.namespace if KINDS[kind].namespaced else ""
@@ -406,11 +390,7 @@ class ObjectReader:
         return kinds.get((group, kind), ())
 
     def _read_custom(self, value: dict[str, Any], location: Location) -> Iterator[ReadObject]:
-        """Yield objects that create a custom resource's pods; record its name if they are unknown.
-
-        Raises:
-            DecodeError: if metadata is not an object, or its namespace or labels have the wrong type.
-        """
+        """Yield objects that create a custom resource's pods; record its name if they are unknown."""
         version, kind = value["apiVersion"], value["kind"]
         if "." not in version.partition("/")[0] or delivery_of(value, version, kind, self.rules.namespace):
             return
@@ -467,7 +447,6 @@ class ObjectReader:
 
 
 def _merged(base: dict[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object with the fields of a patch, as server-side apply merges them."""
     found = dict(base)
     for name, new in patch.items():
         old = base.get(name)

@@ -24,7 +24,7 @@ from .chart_schemas import PACKED
 from .files import Source, read_text
 from .kustomizations import Kustomization, path_of
 from .positions import Position, positions
-from .roots import is_within
+from .roots import is_within, real_path
 from .text import Text, line_of, shown_path
 from .yaml import YamlDocument, read_documents
 
@@ -145,9 +145,7 @@ class Patch(msgspec.Struct, frozen=True):
     """A patch of a kustomization.
 
     Attributes:
-        file: the patch's file.
         at: its path in the file's first document if it is inline in the kustomization; None in its own file.
-        documents: its content.
         targeted: whether the kustomization names its target, so that the patch need not.
     """
 
@@ -163,10 +161,7 @@ def written_in(
     """Return the file and position of the patch that wrote a field; None if no patch did.
 
     Args:
-        files: the reader of files.
         kustomizations: files of the kustomizations whose patches changed the object, last one first.
-        rendered: the object.
-        path: path of the field.
     """
     # the existing part of the path
     value = rendered
@@ -261,7 +256,6 @@ def _differ(written: str, step: str | int) -> bool:
 
 
 def _is_part(patch: Any, rendered: Any) -> bool:
-    """Return whether a patch's value is part of the rendered value."""
     if isinstance(patch, dict):
         return isinstance(rendered, dict) and all(_is_part(patch[key], rendered.get(key)) for key in patch)
     if isinstance(patch, list):
@@ -290,8 +284,6 @@ class ChartOrigins:
     """Origins in the output of ``helm template``: the templates.
 
     Args:
-        chart: path of the chart, as given.
-        data: Helm's output.
         root: real path of the folder for its files.
     """
 
@@ -413,9 +405,6 @@ class KustomizationOrigins:
     kustomization.
 
     Args:
-        given: path of the kustomization, as given.
-        kustomization: its contents.
-        data: kustomize's output.
         annotate: returns the annotations of each document, and the folder to which paths of origins are relative.
             It is called when the first place is asked for.
         root: real path of the folder for its files.
@@ -469,15 +458,14 @@ class KustomizationOrigins:
         return (own, place.source) if is_alone else (own,)
 
     def _named(self, path: str) -> str:
-        return named_from_here(os.path.realpath(path), self._given)
+        return named_from_here(real_path(path), self._given)
 
     def _file(self, said: Any) -> str | None:
         """Return the path in an annotation; None if it is no file of the kustomization."""
         path = path_of(self._annotations[1], said) if isinstance(said, str) and "\0" not in said else ""
-        return path if path and os.path.realpath(path) in self._reached else None
+        return path if path and real_path(path) in self._reached else None
 
     def _said(self, document: int, of: Callable[[Annotated], bytes]) -> Any:
-        """Return the parsed value of an annotation of a document; None if missing."""
         annotated, _ = self._annotations
         if document > len(annotated):
             return None
@@ -556,4 +544,4 @@ def named_from_here(path: str, given: str) -> str:
     """Return a real path relative to the working directory if the given path was relative."""
     if os.path.isabs(given):
         return shown_path(path)
-    return shown_path(os.path.relpath(path, os.path.realpath(os.curdir)))
+    return shown_path(os.path.relpath(path, real_path(os.curdir)))

@@ -42,7 +42,6 @@ pools:
   price: 0.19              # optional; all pools have one, or none has
 """
 """A file with one pool."""
-_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _NODE_POOL = "karpenter.sh/nodepool"
 _TEMPLATE = "k8s.io/cluster-autoscaler/node-template/"
 _DEFAULTS = {"pods": "110"}
@@ -122,11 +121,7 @@ class _NodePool(msgspec.Struct, rename="camel"):
 
 
 def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
-    """Read the pools in files.
-
-    Raises:
-        InputError: if a file cannot be read or is invalid; the place names the field.
-    """
+    """Read the pools in files. Raise InputError, whose place names the field, if a file is unreadable or invalid."""
     given: list[tuple[Place, _Pools]] = []
     karpenter: list[tuple[Place, _NodePool]] = []
     for path in paths:
@@ -166,7 +161,6 @@ def _check_number(
     karpenter: Sequence[tuple[Place, _NodePool]],
     types: Sequence[GivenInstanceType],
 ) -> None:
-    """Reject too many pools before any is created."""
     zones = sum(len(each.zones) for each in types)
     number = sum(len(file.pools) for _, file in given) + len(karpenter) * zones
     size = zones * sum(len(msgspec.json.encode(each)) for _, each in karpenter)
@@ -255,10 +249,7 @@ def _checked(pool: NodePool, place: Place) -> NodePool:
 
 
 def _of_karpenter(item: _NodePool, types: Sequence[GivenInstanceType], place: Place) -> Iterator[NodePool]:
-    """Yield a pool for each instance type and zone that the NodePool's requirements allow.
-
-    For other labels with several allowed values, the first value is used.
-    """
+    """Yield a pool per instance type and zone that the NodePool allows; of other labels the first value."""
     name, template = item.metadata.name, item.spec.template
     if not types:
         words = "a NodePool does not list its instance types: add a document of kind Pools with instanceTypes"
@@ -271,7 +262,7 @@ def _of_karpenter(item: _NodePool, types: Sequence[GivenInstanceType], place: Pl
     limits = Limits((_NODE_POOL, item.metadata.name), milli) if milli else None
     for kind in types:
         for zone in kind.zones:
-            labels = {**own, **kind.labels, _INSTANCE_TYPE: kind.name, ZONE: zone}
+            labels = {**own, **kind.labels, "node.kubernetes.io/instance-type": kind.name, ZONE: zone}
             for each in template.spec.requirements:
                 if each.operator == "In" and each.key not in labels and each.values:
                     labels[each.key] = each.values[0]

@@ -66,7 +66,6 @@ def locate(data: bytes, document: int, path: Path) -> Position | None:
     For a missing field, return the position of its nearest existing parent; None if the text cannot be parsed so far.
 
     Args:
-        data: the whole text.
         document: number of the document, from 1.
         path: the field; () is the document itself.
     """
@@ -84,7 +83,6 @@ def positions(data: bytes, document: int, within: Path | None = None) -> dict[Pa
     If a key is repeated, its first position is returned. Values that an alias repeats are not listed again.
 
     Args:
-        data: the whole text.
         document: number of the document, from 1.
         within: limit the result to the parents of this field.
     """

@@ -25,7 +25,6 @@ _RANDOM_UID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-
 """Pattern of a version 4 UUID, which an API server generates."""
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz234567"
 _LENGTH: Final = 8
-_ANYWHERE: Final = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})
 _ZONE_SET: Final = "__"
 """Separator of zones in a volume with several zones (volume-helpers, ``LabelMultiZoneDelimiter``)."""
 
@@ -162,7 +161,7 @@ class Pseudonyms:
 
     def address(self, text: str) -> str:
         """Return the word for an IP address. Addresses for all hosts and for localhost stay."""
-        return text if text in _ANYWHERE else self.whole("address", text)
+        return text if text in ("0.0.0.0", "127.0.0.1", "::", "::1") else self.whole("address", text)
 
     def _parted(self, text: str, namespace: str) -> str:
         context = f"name {namespace}"

@@ -22,6 +22,7 @@ import msgspec
 from topospread.errors import InputError, Place
 
 from .helm_gate import HELM_HOMES, NO_PLUGINS
+from .roots import real_path
 
 TIMEOUT: Final = 120.0
 """Seconds until a program is stopped. A remote base can take kustomize up to half a minute."""
@@ -64,7 +65,6 @@ class Renderer(msgspec.Struct, frozen=True):
     """A program that renders manifests.
 
     Attributes:
-        program: its path.
         command: the word after it.
         name: program and command as typed.
     """
@@ -79,9 +79,6 @@ class Renderer(msgspec.Struct, frozen=True):
         """Run the program and return its output.
 
         Args:
-            words: arguments after the command.
-            place: place for errors.
-            environment: the program's environment variables.
             seconds: time limit; `TIMEOUT` by default.
 
         Raises:
@@ -155,7 +152,7 @@ def scrubbed_environment(*, network: bool) -> Iterator[tuple[str, dict[str, str]
         network: whether the programs may fetch bases and charts.
     """
     with tempfile.TemporaryDirectory(prefix="topospread-") as given:
-        folder = os.path.realpath(given)
+        folder = real_path(given)
         environment = {
             "PATH": search_path(),
             "HOME": folder,

@@ -22,7 +22,7 @@ from .helm_gate import PARTS_FILES, write_gate
 from .kustomizations import Kustomization, Reached, check_reach
 from .origins import Annotated, ChartOrigins, KustomizationOrigins
 from .renderers import HELM, KUSTOMIZE, RENDER_HELM, find_renderer, scrubbed_environment
-from .roots import GIT, check_inside_repository, check_links, check_name, is_of_git
+from .roots import GIT, check_inside_repository, check_links, check_name, is_of_git, real_path
 from .text import Text, shown_path
 from .yaml import read_documents
 
@@ -60,7 +60,6 @@ class Rendering:
         helm_values: values files of charts; later files override earlier ones.
         helm_set: single values of charts, ``name=value`` like Helm's ``--set``.
         helm_release: the release's name; by default the chart's.
-        namespace: the namespace of releases.
         kube_version: the Kubernetes version that charts see, with its kinds; "" for Helm's default.
         helm_in_kustomizations: whether kustomize may run Helm for the charts of kustomizations.
         network: whether kustomize and Helm may fetch remote bases and charts.
@@ -96,7 +95,6 @@ class SharedWork:
     Attributes:
         detours: seconds left for builds with origin annotations.
         links: real paths of folders whose links were checked.
-        reached: kustomizations that were checked.
     """
 
     detours: float = _DETOURS
@@ -108,10 +106,7 @@ class ChartUnit(msgspec.Struct, frozen=True):
     """A chart: a folder with a Chart.yaml, or a packed chart from ``helm package``.
 
     Attributes:
-        path: the path as given.
         root: real path of the folder that its links must not leave.
-        rendering: the rendering options.
-        shared: work shared with other units.
     """
 
     noun: ClassVar[str] = "chart"
@@ -181,11 +176,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
     """A kustomization, which kustomize or kubectl builds.
 
     Attributes:
-        path: the path as given.
         root: real path of the folder that it and its bases must not leave.
-        kustomization: its contents.
-        rendering: the rendering options.
-        shared: work shared with other units.
     """
 
     noun: ClassVar[str] = "kustomization"
@@ -239,11 +230,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         return Text(text.name, text.data, origins)
 
     def _build(self, *, annotated: bool = False) -> tuple[bytes, str]:
-        """Return kustomize's output, and the folder that was built.
-
-        Args:
-            annotated: build the kustomization as the resource of another one, which requests origin annotations.
-        """
+        """Return kustomize's output, and the folder that was built. ``annotated`` requests origin annotations."""
         allows_helm = self._allows_helm()
         renderer = find_renderer(KUSTOMIZE, self._place)
         with scrubbed_environment(network=self.rendering.network) as (home, environment):
@@ -342,19 +329,14 @@ def _as_csv(path: str) -> str:
 
 
 def _without_git(chart: str, home: str) -> str:
-    """Return the chart, or a folder of links to its files without ``.git``, because Helm reads all files.
-
-    Args:
-        chart: a folder, or a packed chart.
-        home: a temporary folder.
-    """
+    """Return the chart, or a folder of links to its files without ``.git``, because Helm reads all files."""
     if not os.path.lexists(os.path.join(chart, GIT)):
         return _plain(chart)
     folder = os.path.join(home, "chart")
     os.mkdir(folder)
     for each in os.listdir(chart):
         if not is_of_git(each):
-            os.symlink(os.path.join(os.path.realpath(chart), each), os.path.join(folder, each))
+            os.symlink(os.path.join(real_path(chart), each), os.path.join(folder, each))
     return folder
 
 

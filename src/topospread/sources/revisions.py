@@ -24,7 +24,7 @@ from .git_folders import link_parts, parts_of, write_settings
 from .kustomizations import KUSTOMIZATIONS
 from .renderers import search_path
 from .rendering import CHART
-from .roots import GIT, check_inside_repository, lies_in, repository_of
+from .roots import GIT, check_inside_repository, lies_in, real_path, repository_of
 from .text import shown_path
 
 PATH: Final = "path:"
@@ -32,7 +32,6 @@ REVISION: Final = "rev:"
 """Prefixes that mark a state as a path or as a revision."""
 
 _TIMEOUT: Final = 300.0
-_MISSING: Final = "this may be a git revision, but git is not on the PATH"
 _ENVIRONMENT: Final = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -69,7 +68,6 @@ class State:
     """A state of manifests: a path or a git revision.
 
     Attributes:
-        name: the name as given.
         folder: its folder; for a revision, the folder that corresponds to the working directory.
         root: temporary folder of a revision, which is removed from paths in messages; "" for a path.
         submodules: path of each submodule of a revision → its commit, which is not read.
@@ -117,7 +115,7 @@ def state_of(name: str, only: Collection[str] = ()) -> Iterator[State]:
         yield _path_state(name)
         return
     with tempfile.TemporaryDirectory(prefix="topospread-") as given:
-        root = os.path.realpath(os.path.join(given, "tree"))
+        root = real_path(os.path.join(given, "tree"))
         os.mkdir(root)
         # Mark the root that links must not leave, like a repository (`roots`).
         os.mkdir(os.path.join(root, GIT))
@@ -160,15 +158,12 @@ def _check_out(revision: str, folder: str, only: Collection[str]) -> tuple[str, 
 
     Returns:
         The working directory's path in the repository, "" at its top, and path → commit of the submodules.
-
-    Raises:
-        InputError: if there is no such revision, or git fails.
     """
     repository = repository_of(os.curdir)
     if repository is None:
         missing = "not a file or folder, and not a revision, because this folder is not in a git repository"
         raise InputError(missing, Place(shown_path(revision)))
-    prefix = os.path.relpath(os.path.realpath(os.curdir), repository)
+    prefix = os.path.relpath(real_path(os.curdir), repository)
     with _git(revision, repository) as git:
         return "" if prefix == os.curdir else prefix, git.write_files(git.commit(revision), folder, only)
 
@@ -178,7 +173,7 @@ def _git(revision: str, repository: str) -> Iterator[_Git]:
     program = shutil.which("git", path=search_path())
     place = Place(shown_path(revision))
     if program is None:
-        raise InputError(_MISSING, place)
+        raise InputError("this may be a git revision, but git is not on the PATH", place)
     folder, shared = parts_of(repository, place)
     with tempfile.TemporaryDirectory(prefix="topospread-") as private, _reported(place):
         link_parts(folder, shared, private)
@@ -197,8 +192,6 @@ class _Git:
     """Runs git commands for a revision.
 
     Attributes:
-        program: path of git.
-        place: place for errors.
         folder: a git folder without settings (`git_folders`).
     """
 
@@ -363,9 +356,6 @@ class _Blob:
     """A file, link or submodule of a commit.
 
     Attributes:
-        id: the git object id.
-        path: path relative to the repository.
-        is_link: whether it is a symbolic link.
         is_submodule: whether it is a commit of another repository.
     """
 
@@ -376,7 +366,6 @@ class _Blob:
 
 
 def _converts(path: str) -> bool:
-    """Return whether a file has attributes that convert files."""
     if os.path.basename(path).lower() != _ATTRIBUTES:
         return False
     with open(path, "rb") as file:
@@ -393,7 +382,7 @@ def _may_be_read(folder: str, blobs: list[_Blob]) -> Iterator[tuple[str, bool]]:
     whole = {each.parent for each in named if each.name.lower() in _WHOLE}
     for each in blobs:
         if each.is_link:
-            target = os.path.realpath(os.path.join(folder, each.path))
+            target = real_path(os.path.join(folder, each.path))
             whole.add(PurePosixPath(os.path.relpath(target, folder)))
     for path in named:
         is_part = path in whole or not whole.isdisjoint(path.parents)

@@ -83,10 +83,7 @@ def _missing_owners(inventory: Inventory) -> dict[str, dict[str, int]]:
 
 
 def _may_need_a_service(pod: Pod) -> bool:
-    """Return whether default constraints can count a stored pod's replicas only through a Service's selector.
-
-    Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``)
-    """
+    """Return whether only a Service's selector lets default constraints count a pod (``DefaultSelector``)."""
     metadata, owner = pod.metadata, pod.metadata.controller
     stored = bool(metadata.uid or metadata.resource_version or metadata.owner_references)
     # A DaemonSet's pod and a static pod have one node only.

@@ -25,7 +25,7 @@ class SnapshotFacts(KubeStruct):
         format: version of this struct; new fields do not change it.
         taken: time at which reading began, RFC 3339 in UTC.
         kube_version: the API server's gitVersion.
-        namespace: the only namespace in it; "" for all.
+        namespace: the namespace that was read; "" if all were read.
         hashed: whether names were replaced by pseudonyms.
         simulated: whether it is the result of a simulation.
         live: whether it was just read from a live cluster.
@@ -125,7 +125,6 @@ def note_of(facts: SnapshotFacts) -> str:
 
 
 def _known_version(text: str) -> KubeVersion | None:
-    """Return the version; None if topospread does not support it."""
     try:
         return KubeVersion.parse(text)
     except ConfigError:

@@ -29,7 +29,6 @@ from .snapshot_lists import ORDER
 
 STANDARD_OUTPUT: Final = STANDARD_INPUT
 _LEVEL: Final = 6
-_HEAD: Final = b'{"apiVersion":"v1","kind":"List","metadata":{},"items":['
 _ENCODER: Final = msgspec.json.Encoder()
 
 
@@ -39,7 +38,7 @@ class SnapshotWriter:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._between = b"\n"
-        file.write(_HEAD)
+        file.write(b'{"apiVersion":"v1","kind":"List","metadata":{},"items":[')
 
     def add(self, item: KubeObject | dict[str, object]) -> None:
         """Write one object, typed or as plain data."""
@@ -149,7 +148,6 @@ class SnapshotTaking:
     """Writes objects while they are read; kinds arrive in parallel and are written in order.
 
     Attributes:
-        writer: writes an object.
         changed: function that returns an object as it is written, perhaps with other names.
         nodes_known: receives the names of all nodes before the first call of `changed`.
         kinds: keys of `KINDS`, in the order in which they are written.

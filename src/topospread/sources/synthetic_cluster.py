@@ -57,7 +57,6 @@ _COUNTS: Final = {"nodes": 100_000, "zones": 1_000, "regions": 1_000, "racks": 1
 _DEFAULTS: Final = {"cpu": "4", "memory": "16Gi", "pods": "110", "ephemeral-storage": "100Gi"}
 _KEYS: Final = (*_COUNTS, *_DEFAULTS, "label", "taint", "cordon", "storage-class")
 _MOST_COMPARISONS: Final = 10_000_000
-_STANDARD_CLASS: Final = "standard"
 _NO_CLASS: Final = "none"
 PROVISIONER: Final = "topospread.dev/made-up"
 """Provisioner of synthetic StorageClasses."""
@@ -99,11 +98,7 @@ def is_synthetic(text: str) -> bool:
 
 
 def synthetic_nodes(text: str) -> list[tuple[Node, Place]]:
-    """Return the nodes of a synthetic cluster, with their places.
-
-    Raises:
-        InputError: if a part of the specification is invalid.
-    """
+    """Return the nodes of a synthetic cluster, with their places. Raise InputError if its text is invalid."""
     wishes = _read(text)
     sites = list(_sites(wishes))
     special = len(wishes.labels) + len(wishes.taints) + len(wishes.cordons)
@@ -125,12 +120,8 @@ def synthetic_nodes(text: str) -> list[tuple[Node, Place]]:
 
 
 def synthetic_storage_classes(text: str) -> list[tuple[StorageClass, Place]]:
-    """Return the StorageClasses of a synthetic cluster, the default first, with their places.
-
-    Raises:
-        InputError: if a part of the specification is invalid.
-    """
-    names = _read(text).storage_classes or [_STANDARD_CLASS]
+    """Return a synthetic cluster's StorageClasses, the default first, with places. Raise InputError if invalid."""
+    names = _read(text).storage_classes or ["standard"]
     classes = [_storage_class(name, default=i == 0) for i, name in enumerate(names) if name != _NO_CLASS]
     return [(each, Place(source="--on", object=f"StorageClass {each.name}")) for each in classes]
 
@@ -164,10 +155,7 @@ class _Site(msgspec.Struct, frozen=True):
 
 
 def _sites(wishes: _Wishes) -> Iterator[_Site]:
-    """Yield a site for each node.
-
-    Nodes alternate between zones until each has its number, and between racks in a zone.
-    """
+    """Yield a site for each node. Nodes alternate between zones until each has its number, and between racks."""
     zones = _number_of_zones(wishes)
     counts = wishes.counts
     used = [0] * zones
@@ -196,7 +184,6 @@ def _number_of_zones(wishes: _Wishes) -> int:
 
 
 def _dealt(nodes: list[int], zones: int) -> Iterator[int]:
-    """Yield the zone index of each node."""
     if len(nodes) == 1:
         return (i % zones for i in range(nodes[0]))
     return (zone for turn in range(max(nodes)) for zone in range(zones) if turn < nodes[zone])
@@ -278,7 +265,7 @@ def _count(key: str, value: str) -> int:
 
 
 def _where(value: str) -> tuple[str, str]:
-    """Split ``WHERE:REST`` into the zone or node and the rest; WHERE is "" if the value has none."""
+    """Split ``WHERE:REST``, where WHERE is a zone or node. A value without WHERE gives "" and the whole value."""
     where, colon, rest = value.partition(":")
     return (where, rest) if colon and "=" not in where and rest not in _EFFECTS else ("", value)
 

@@ -31,7 +31,6 @@ class Origins(Protocol):
 
         Args:
             document: number of the document in the text, from 1.
-            path: path of the field in the document.
             rendered: the place in the rendered text, with its line if known.
         """
 

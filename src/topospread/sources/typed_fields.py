@@ -5,9 +5,11 @@ A stranger may have written the document, so errors give types and lengths, neve
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from topospread.api.label_syntax import label_key_problems
 from topospread.errors import ConfigError, InputError, Place
 from topospread.text import did_you_mean
 
@@ -51,6 +53,13 @@ class TypedFields:
             raise self.error(f"expected a string, got {described(value)}; put it in quotes", where)
         return value
 
+    def label_key(self, value: Any, where: str) -> str:
+        """Return the value as the key of a label."""
+        key = self.string(value, where)
+        for problem in label_key_problems(key):
+            raise self.error(problem, where)
+        return key
+
     def strings(self, value: Any, where: str) -> list[str]:
         """Return the value as a list of strings."""
         return [self.string(each, f"{where}[{i}]") for i, each in enumerate(self.items(value, where))]
@@ -79,9 +88,10 @@ class TypedFields:
 
         Args:
             path: the path, relative to the working directory.
-            root: real path of the folder.
             instead: how the reader can name the path anyway, for the error.
         """
+        if os.pardir in path.split(os.sep):  # a folder that ``..`` leaves again would show whether it exists
+            path = os.path.join(os.curdir, os.path.normpath(path))
         if not is_within(path, root):
             raise self.error(f"this path leaves {shown_path(root)}; {instead}", where)
         return path

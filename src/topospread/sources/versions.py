@@ -16,7 +16,6 @@ from topospread.api.served import versions_of
 
 _INDEX: Final = re.compile(r"\[\d+\]")
 _EXTENSIONS: Final = "extensions/v1beta1"
-_NODE: Final = "node.k8s.io"
 _FLAT_REQUESTS: Final = frozenset({"resource.k8s.io/v1beta1", "resource.k8s.io/v1alpha3"})
 
 VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {kind: versions_of(kind) for kind in KINDS}
@@ -84,7 +83,8 @@ def resolve_kind(api_version: str, kind: str) -> str | None:
     group, _, version = api_version.rpartition("/")
     if "/" in group or not version:
         raise NoMatchError(f"unexpected GroupVersion string: {api_version}")
-    if not _is_kubernetes(group):
+    # Kubernetes' own groups have no dot, or are below k8s.io except x-k8s.io.
+    if "." in group and not group.endswith(".k8s.io"):
         return None
     if kind not in KINDS:
         for known in KINDS:
@@ -100,11 +100,6 @@ def _no_match(api_version: str, kind: str) -> str:
     return f'no matches for kind "{kind}" in version "{api_version}"'
 
 
-def _is_kubernetes(group: str) -> bool:
-    """Return whether a group is Kubernetes' own: without a dot, or below k8s.io except x-k8s.io."""
-    return "." not in group or group.endswith(".k8s.io")
-
-
 def to_current(value: dict[str, Any], kind: str) -> dict[str, Any]:
     """Return an object converted to its current version; unchanged if it is current."""
     version = value.get("apiVersion")
@@ -116,7 +111,7 @@ def to_current(value: dict[str, Any], kind: str) -> dict[str, Any]:
         _default_from_template(converted)
     elif kind == "PodDisruptionBudget":
         _select_nothing_when_empty(converted)
-    elif version == f"{_NODE}/v1alpha1" and isinstance(spec := converted.pop("spec", None), dict):
+    elif version == "node.k8s.io/v1alpha1" and isinstance(spec := converted.pop("spec", None), dict):
         converted["handler"] = spec.get("runtimeHandler")
         converted |= {name: spec[name] for name in ("overhead", "scheduling") if name in spec}
     elif version in _FLAT_REQUESTS and isinstance(spec := value.get("spec"), dict):

@@ -142,7 +142,6 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
     """Yield the documents of a text.
 
     Args:
-        text: the text.
         progress: receives the number of processed bytes after each document.
 
     Raises:
@@ -232,7 +231,6 @@ class _DocumentReader:
             raise self._syntax_error(error) from error
 
     def _root(self) -> Any:
-        """Read one node and its children."""
         next_event = self.parser.get_event
         self.open.clear()
         while True:
@@ -324,7 +322,6 @@ class _DocumentReader:
         return known.value
 
     def _put(self, value: Any, event: Event) -> None:
-        """Add a finished value to its collection."""
         frame = self.open[-1]
         if type(frame.value) is list:
             frame.value.append(whole_number(value) if type(value) is float else value)

@@ -59,19 +59,12 @@ class _Line(NamedTuple):
 
 
 class YamlList:
-    """A list of objects that is the only document of a text.
-
-    Attributes:
-        location: the list's location.
-        kind, api_version: its type.
-    """
+    """A list of objects that is the only document of a text."""
 
     def __init__(self, text: Text, of: tuple[str, str], span: tuple[int, int], before: bytes) -> None:
         """Create a list.
 
         Args:
-            text: the text.
-            of: kind and apiVersion.
             span: byte range of the items.
             before: the spaces before each item's dash.
         """

@@ -19,11 +19,7 @@ OF_THEIR_NODE = frozenset({"DaemonSet", "Node"})
 
 
 class Members(msgspec.Struct, eq=False):
-    """The pods of one workload on nodes.
-
-    Attributes:
-        on: class → node row → keys of its pods.
-    """
+    """The pods of one workload on nodes; ``on``: class → node row → keys of its pods."""
 
     on: dict[PodClass, dict[int, list[PodKey]]] = {}
 

@@ -58,10 +58,7 @@ class Refusals:
     def _refusals(
         self, framework: Framework, pod_class: PodClass, rows: Mapping[int, list[PodKey]], spread: Prepared | None
     ) -> Iterator[tuple[int, Rejection]]:
-        """Yield node rows whose pods of a class would be rejected, with reasons.
-
-        Pods of one class on one node are equal.
-        """
+        """Yield node rows whose pods of a class would be rejected, with reasons; they are equal on one node."""
         try:
             prepared = {} if spread is None else {PodTopologySpread.name: spread}
             view = View(self._scheduler.cluster, framework, pod_class, self._shared, prepared=prepared)
@@ -131,10 +128,7 @@ def _rejection(view: View, key: PodKey) -> Rejection | None:
 
 @contextmanager
 def _taken_out(view: View, key: PodKey) -> Iterator[int]:
-    """Remove a pod from the cluster and the view within the block; yields its node's row.
-
-    Unlike in preemption, PreFilter runs again, because the pod is deleted.
-    """
+    """Remove a pod within the block; yield its node's row. Unlike in preemption, PreFilter runs again."""
     cluster = view.cluster
     with cluster.savepoint():
         row = cluster.placed[key]

@@ -141,7 +141,8 @@ def _spread_of(run: Run, wanted: LookedFor, progress: Progress | None) -> Spread
     for done, looked in enumerate(looked_at_one_by_one(chosen, run.scheduler, asked)):
         if progress is not None:
             progress(done, len(chosen))
-        found.append((chosen[done][1], _with_keys(looked, wanted.keys)))
+        shown = tuple(each for each in looked.constraints if not wanted.keys or each.topology_key in wanted.keys)
+        found.append((chosen[done][1], with_fields(looked, constraints=shown)))
     keys = tuple(wanted.keys) or keys_at_risk((each for _, each in found), run.cluster)
     told = [
         with_fields(
@@ -162,12 +163,7 @@ def _spread_of(run: Run, wanted: LookedFor, progress: Progress | None) -> Spread
 
 
 def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
-    """Return the selected workloads with their pods.
-
-    Raises:
-        UsageError: if the namespace is empty, a target does not exist, the selector matches no workload, or no node has
-            a topology key.
-    """
+    """Return the selected workloads with their pods."""
     every = list(workloads_of(run.plan, run.owners))
     _check(run, every, wanted.namespace, wanted.keys)
     there = [each for each in every if wanted.namespace in (None, each.namespace)]
@@ -189,7 +185,6 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
 
 
 def _unready(workloads: Iterable[WorkloadStatus]) -> list[str]:
-    """Return a note on unready pods that have a node."""
     unready = [each for each in workloads if each.ready < each.existing]
     number = sum(each.existing - each.ready for each in unready)
     if not number:
@@ -199,7 +194,6 @@ def _unready(workloads: Iterable[WorkloadStatus]) -> list[str]:
 
 
 def _surplus(run: Run) -> list[str]:
-    """Return notes on pods that their controllers will delete."""
     number = sum(pod.spec.node_name is not None for pod in run.plan.removed)
     if not number:
         return []
@@ -221,12 +215,6 @@ def _is_selected(workload: Workload, members: Members, selector: Selector) -> bo
     if workload.template is not None:
         return selector.matches(workload.template.labels)
     return any(selector.matches(each.labels) for each in members.classes)
-
-
-def _with_keys(found: WorkloadStatus, keys: Collection[str]) -> WorkloadStatus:
-    """Return the status with only the selected topology keys."""
-    shown = tuple(each for each in found.constraints if not keys or each.topology_key in keys)
-    return with_fields(found, constraints=shown)
 
 
 def goodness(workload: WorkloadStatus) -> tuple[object, ...]:

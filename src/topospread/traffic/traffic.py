@@ -28,7 +28,6 @@ def chosen(endpoints: Sequence[Endpoint], node: str, zone: str, *, local: bool, 
     """Return the endpoints that a client's requests may reach; empty if they fail.
 
     Args:
-        endpoints: ready and terminating endpoints.
         node, zone: the client's node and zone; "" for no zone.
         local: ``internalTrafficPolicy: Local``.
         by_node: whether the version supports hints for nodes.
@@ -92,8 +91,6 @@ def traffic_of(inventory: Inventory, options: SimulationOptions, asking: Traffic
 
     Args:
         inventory: the cluster. Placed pods are ready unless their status differs.
-        options: the version and its feature gates.
-        asking: the clients and the price.
 
     Raises:
         InputError: if the API server denies an object.

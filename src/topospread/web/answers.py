@@ -4,38 +4,37 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import groupby
-from operator import attrgetter
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
 from msgspec import structs
 
-from topospread.answers.drill import grown_skews, guarding, harm_words
+from topospread.answers.drill import GrownSkew, grown_skews, guarding, harm_words
 from topospread.answers.remedies import placed_words, skew_words
-from topospread.api.inventory import ObjectKey
+from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.pod import PodSpec
+from topospread.base import Word
 from topospread.controllers.scale import short_target
+from topospread.drill.result import Drill
 from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
 from topospread.render.pages.promise_show import event_rows
-from topospread.simulation.unknown import is_unjudged
-from topospread.text import shell_line
+from topospread.text import listed, shell_line
 from topospread.whole_number import whole_number
 
 from .differences import difference
 from .pages import Pages
 from .picture import missing
-from .placement_snapshot import NOWHERE, PlacementSnapshot, moves
+from .placement_snapshot import NOWHERE, PlacementSnapshot
 from .served import ServedCluster
-from .timeline import Frame, Timeline
+from .timeline import Frame, Timeline, moves
 from .trials import TrialStep, title
 from .trying import PlayedTrials, Question
-from .why import condition, explained, linted, pending, promised, rebalanced, since
+from .why import condition, explained, kept_now, linted, pending, promised, rebalanced, since
 from .writing import as_command, as_copies, as_file
 
 T = TypeVar("T")
@@ -53,7 +52,8 @@ _MOST_BARS = 24
 """Above this number of domains, a summary of domains by pod count comes first."""
 _ENDS = 5
 _MOST_FOUND = 20
-_message = attrgetter("message")
+_MOST_NAMED, _MOST_CHANGED = 2, 12
+"""Maximum number of workloads in the verdict, and in the table beside it."""
 MOST_OF_CHANGES: Final = 100_000
 """Maximum bytes of changes to push, uncompressed. For larger changes, the page fetches the whole picture."""
 
@@ -78,11 +78,7 @@ class PageQuestion:
     abandoned: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def word(self, name: str) -> str:
-        """Return a parameter of the query.
-
-        Raises:
-            UsageError: if it is missing.
-        """
+        """Return a parameter of the query. Raise UsageError if it is missing."""
         if name not in self.words:
             raise UsageError(f"the URL lacks the parameter {name}")
         return self.words[name]
@@ -99,11 +95,7 @@ class Answers:
         self._says: dict[str, str] = {}
 
     def warm_up(self) -> None:
-        """Compute the data for the first picture and the first explanations in advance.
-
-        Raises:
-            InputError: if the API server would refuse an object.
-        """
+        """Compute the first picture and the first explanations in advance. Raise InputError if an object is denied."""
         found = self.trials.timeline(())
         for frame in found.frames:
             assert frame.packed
@@ -156,19 +148,19 @@ class Answers:
     def trial(self, asked: PageQuestion) -> Json:
         """Return the result of each step, the trial's command and file, and the frame to show first."""
         found, at = self.timeline(asked)
-        frame = found.frames[at]
-        before, causes = found.frames[max(at - 1, 0)], groupby(sorted(frame.pending, key=_message), _message)
-        told: Json = {"causes": sorted((list(of) for _, of in causes), key=lambda of: -sum(len(it.pods) for it in of))}
-        told["moves"] = moves(before.snapshot, frame.snapshot) if at else []
-        drill = replace(found.drill, steps=tuple(it.outcome for it in found.frames[1 : max(at, 1) + 1] if it.outcome))
-        newly = " newly" if drill.steps[0].pending else ""
-        told |= {"began": _waiting(found.frames[1]), "verdict": drill.verdict if at > 1 else ""}
-        # The page also shows lost pods and grown skew that do not affect the verdict.
-        harm = structs.replace(drill.harm, lost=drill.steps[-1].lost)
-        told["harm"] = [*harm_words(harm, drill.verdict, newly)] if at > 1 else []
-        told["skews"] = [*grown_skews(found.frames[1].snapshot.spreads, frame.snapshot.spreads)] if at > 1 else []
-        told["newly_unjudged"] = _unjudged(frame) - _unjudged(before)
-        told["broken_before"] = {each.budget for each in drill.steps[0].breaches}
+        frame, before = found.frames[at], found.frames[max(at - 1, 0)]
+        told: Json = {"most_rows": _MOST_CHANGED, "moves": moves(before, frame) if at else [], "was": _waiting(before)}
+        told |= {"verdict": "", "harm": [], "skews": [], "rows": [], "whole": ("", [])}
+        if at > 1:
+            told["verdict"], told["harm"] = _harm(found.drill, (before, frame))
+            told["skews"] = [*grown_skews(before.snapshot.spreads, frame.snapshot.spreads)]
+            told["rows"] = _rows(before, frame, told["skews"])
+            read = found.frames[0].snapshot.spreads
+            told["read"] = {(key, it.position): it.skew for key, each in read.items() for it in each} if at == 2 else {}
+            told["whole"] = _harm(found.drill, found.frames[1 : at + 1]) if at > 2 else ("", [])
+        told["found"] = listed([each["name"] for each in told["rows"] if each["found"]], 2)
+        earlier = (before.outcome if at > 1 else None) or found.drill.steps[0]
+        told["broken_before"] = {each.budget for each in earlier.breaches}
         templates = {(*it.key[1:], it.key[0]): it.template for it in frame.snapshot.workloads if it.template}
         budgets = self._served.reading.inventory.pod_disruption_budgets
         told["guards"] = guarding(frame.outcome, templates, budgets) if frame.outcome else None
@@ -179,8 +171,8 @@ class Answers:
             "at": at,
             "frames": [{"label": each.label, **_waiting(each)} for each in found.frames],
             "stepsHtml": self._pages.page("trial.html", **of_steps, command=command, address=address),
-            "html": self._pages.page("steps.html", frame=frame, is_unjudged=is_unjudged, **_waiting(frame), **told),
-            "command": command,
+            "html": self._pages.page("steps.html", frame=frame, at=at, **_waiting(frame), **told),
+            "command": as_command(replace(found, steps=found.steps[: at - 1]), self._served) if at > 1 else "",
         }
 
     def progress(self, asked: PageQuestion) -> Json:
@@ -206,7 +198,7 @@ class Answers:
             constraints=constraints,
             pods=pods,
             waiting=waiting,
-            unjudged=_unjudged(frame, key),
+            unjudged=frame.waiting[1][key],
             is_linted=key[0] in _PODS,
             is_promised=key[0] in _SCALED,
         )
@@ -275,15 +267,20 @@ class Answers:
     def pending(self, asked: PageQuestion) -> Json:
         """Return the pods without a node, grouped by cause, as HTML."""
         asked = self._placed(asked)
-        question = partial(pending, _key(asked) if "kind" in asked.words else None)
+        question = partial(pending, _key(asked) if "kind" in asked.words else None, "causes" not in asked.words)
         groups = self._ask(asked, question) if (self._frame(asked).snapshot.pods.node < 0).any() else []
         # The times of a simulation's pods are not real.
         known, stored = self._pending_as_read(), self._served.reading.inventory.pods if groups else ()
         told = {f"{it.namespace}/{it.name}": condition(it).last_transition_time for it in stored}
         own = [known.intersection(each.pods) for each in groups]
+        every = _pods(self._frame(asked).snapshot, node=NOWHERE)
+        of = {
+            f"{it['namespace']}/{it['name']}": f"{it['namespace']}/{it['workload'].replace(' ', '/')}" for it in every
+        }
+        counts = [Counter(map(of.get, each.pods)) for each in groups]
         times = [(len(each), min(filter(None, map(told.get, each)), default="")) for each in own]
         words = {"placed": placed_words, "skews": skew_words}
-        return {"html": self._pages.page("pending.html", groups=[*zip(groups, times, strict=True)], **words)}
+        return {"html": self._pages.page("pending.html", groups=[*zip(groups, times, counts, strict=True)], **words)}
 
     def _pending_as_read(self) -> set[str]:
         waiting = _pods(self.trials.timeline(()).frames[0].snapshot, node=NOWHERE)
@@ -298,11 +295,14 @@ class Answers:
         return {"html": self._pages.page("rebalance.html", found=found, **words)}
 
     def promises(self, asked: PageQuestion) -> Json:
-        """Return the pods that a workload keeps after losses, drains and rollouts, as HTML."""
+        """Return the pods that a workload keeps after losses, drains and rollouts, as HTML; with `now`, as placed."""
+        if "now" in asked.words:
+            return {"html": self._pages.page("promises.html", now=self._ask(asked, partial(kept_now, _key(asked))))}
         found = self._ask(asked, partial(promised, _key(asked)))
         rows = event_rows(found.workloads[0])
         command = shell_line(["topospread", "promise", "show", short_target(_key(asked)), *self._served.input.words])
-        return {"html": self._pages.page("promises.html", found=found, rows=rows, command=command)}
+        now = [(when, event.now, event.of) for event, (when, *_) in rows if not when.startswith("…")]
+        return {"html": self._pages.page("promises.html", found=found, rows=rows, command=command, now=now)}
 
     def findings(self, asked: PageQuestion) -> Json:
         """Return lint findings about a workload, as HTML."""
@@ -310,10 +310,7 @@ class Answers:
         return {"html": self._pages.page("findings.html", findings=found)}
 
     def _placed(self, asked: PageQuestion, target: str = "") -> PageQuestion:
-        """Return the question for frame 1 instead of 0 if no pod has a node as read, and the pod is pending in both.
-
-        In frame 1 all pods are placed already. An answer for frame 0 would place them again, with the same result.
-        """
+        """Return the question for frame 1 instead of 0 if no pod had a node as read, and the target is pending in 1."""
         found, at = self.timeline(asked)
         waiting = {f"{each.namespace}/{name}" for each in found.frames[1].pending for name in each.pods}
         return replace(asked, at="1") if at == 0 and found.is_empty and (not target or target in waiting) else asked
@@ -326,11 +323,7 @@ class Answers:
             self._says.pop(name, None)
 
     def drill_file(self, asked: PageQuestion) -> tuple[str, bytes]:
-        """Return the trial as a Drill file: its name and content.
-
-        Raises:
-            UsageError: if the trial has no steps.
-        """
+        """Return the trial as a Drill file: its name and content. Raise UsageError if it has no steps."""
         if not asked.steps:
             raise UsageError("a drill needs at least one step")
         found, _ = self.timeline(asked)
@@ -342,20 +335,45 @@ def _key(asked: PageQuestion) -> ObjectKey:
 
 
 def _named(asked: PageQuestion) -> str:
-    return "\n".join([asked.at, asked.words.get("target", ""), *map(str, asked.steps)])
-
-
-def _unjudged(frame: Frame, key: ObjectKey | None = None) -> int:
-    """Return the number of pods, of a workload or of all, that are pending because topospread cannot judge them."""
-    of = (key[1], f"{key[0]}/{key[2]}") if key is not None else None
-    found = (each for each in frame.pending if of in (None, (each.namespace, each.workload)) and is_unjudged(each))
-    return sum(len(each.pods) for each in found)
+    return "\n".join(
+        [asked.at, *(asked.words.get(each, "") for each in ("about", "name", "target")), *map(str, asked.steps)]
+    )
 
 
 def _waiting(frame: Frame) -> Json:
-    """Return the numbers of pending and of unjudged pods."""
-    unjudged = _unjudged(frame)
-    return {"waiting": int((frame.snapshot.pods.node < 0).sum()) - unjudged, "unjudged": unjudged}
+    return dict(zip(("waiting", "unjudged"), (each.total() for each in frame.waiting), strict=True))
+
+
+def _harm(drill: Drill, frames: Sequence[Frame]) -> tuple[Word, list[str]]:
+    """Return the verdict on the frames after the first one, the baseline, and the harm in words.
+
+    The words also name lost pods that do not affect the verdict.
+    """
+    begin, *steps = (it.outcome for it in frames if it.outcome)
+    own = replace(drill, steps=(replace(begin, not_evicted=()), *steps))
+    harm = structs.replace(own.harm, lost=tuple(each for each in steps[-1].lost if each not in begin.lost))
+    # Budgets and denied evictions have their own lines, unless they are all of the harm.
+    first = structs.replace(harm, breaches=(), not_evicted=())
+    words = [*harm_words(first or harm, own.verdict, " newly" if begin.pending else "")]
+    if len(harm.pending) > _MOST_NAMED:
+        pods = sum(each.pods for each in harm.pending)
+        words[0] = f"{pods} pods are newly pending in {len(harm.pending)} workloads"
+    return own.verdict, words
+
+
+def _rows(before: Frame, after: Frame, skews: Sequence[GrownSkew]) -> list[Json]:
+    """Return the workloads with more or fewer pending pods or with more hard skew, the worst first."""
+    (was, was_open), (now, now_open) = before.waiting, after.waiting
+    new, found = now - was - was_open, was - now - now_open
+    states = {key_of(each): each for each in after.outcome.changed} if after.outcome else {}
+    keys = {*new, *found, *(each.key for each in skews)}
+    return [
+        {
+            "key": "/".join(key), "name": f"{key[1]}/{key[2]}", "pending": now[key], "new": new[key],
+            "found": found[key], "state": states.get(key), "skews": [each for each in skews if each.key == key],
+        }
+        for key in sorted(keys, key=lambda key: (-new[key], key in found, -found[key], -now[key], key))
+    ]  # fmt: skip
 
 
 def _constraint(each: ConstraintArithmetic) -> Json:
@@ -385,7 +403,6 @@ def _constraint(each: ConstraintArithmetic) -> Json:
 
 
 def _ends(domains: Domains) -> list[tuple[str, int, int]]:
-    """Return the domains with the most and with the fewest pods."""
     order = domains.matching.argsort(kind="stable")
     which = [*order[::-1][:_ENDS].tolist(), *order[:_ENDS].tolist()]
     return [(domains[at].name, domains[at].matching, domains[at].nodes) for at in dict.fromkeys(which)]
@@ -399,13 +416,7 @@ def _pods(snapshot: PlacementSnapshot, *, workload: int | None = None, node: int
     for at in (column == value).nonzero()[0].tolist():
         place = int(pods.node[at])
         key: ObjectKey = snapshot.workloads[int(pods.workload[at])].key
-        found.append(
-            {
-                "name": pods.names[at],
-                "namespace": key[1],
-                "workload": f"{key[0]} {key[2]}",
-                "node": snapshot.nodes[place].name if place >= 0 else "",
-                "terminating": bool(pods.terminating[at]),
-            }
-        )
+        own = {"name": pods.names[at], "namespace": key[1], "workload": f"{key[0]} {key[2]}"}
+        on = snapshot.nodes[place].name if place >= 0 else ""
+        found.append(own | {"node": on, "terminating": bool(pods.terminating[at])})
     return sorted(found, key=lambda each: (str(each["node"]), str(each["name"])))

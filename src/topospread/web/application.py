@@ -75,11 +75,7 @@ class BusyError(Exception):
 
 
 async def worked_out(request: Request, what: Callable[..., T], *given: object) -> T:
-    """Call the engine in a thread.
-
-    Raises:
-        BusyError: if `MOST_AT_ONCE` requests are in progress, or `MOST_OF_ONE` of this client.
-    """
+    """Call the engine in a thread. Raise BusyError at `MOST_AT_ONCE` requests, or `MOST_OF_ONE` of one client."""
     state, client = request.app.state, request.client.host if request.client else ""
     if state.at_work.total() >= MOST_AT_ONCE or state.at_work[client] >= MOST_OF_ONE:
         raise BusyError
@@ -96,8 +92,6 @@ def application(
     """Return the application.
 
     Args:
-        served: the served cluster, which a reader updates.
-        middleware: middleware around all routes, outermost first.
         routes: routes of other pages, which use ``served``, ``answers`` and ``pages`` of ``request.app.state``.
     """
     own: list[BaseRoute] = [
@@ -124,11 +118,7 @@ def application(
 
 
 def asked(request: Request) -> PageQuestion:
-    """Parse a URL: the steps of a trial, the frame, and the other parameters.
-
-    Raises:
-        UsageError: if a step or a number is not valid.
-    """
+    """Parse a URL: the trial's steps, the frame, other parameters. Raise UsageError if a step or number is invalid."""
     words = request.query_params
     return PageQuestion(read_trial(words.getlist("step")), words.get("at", ""), dict(words))
 

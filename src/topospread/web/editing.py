@@ -56,7 +56,6 @@ class ManifestExample:
         name: its folder in ``examples/``.
         title, why: the first heading and the first paragraph of its page.
         cluster: manifests of nodes and of the pods on them.
-        manifest: the example's workloads as text.
     """
 
     name: str
@@ -82,7 +81,7 @@ class WrittenManifest:
         result: the placement; None if it is unknown.
         own: (kind, namespace, name) of each object in the text.
         whole: the cluster with the text's objects, before placement.
-        problem: why there is no result, unless a finding says so.
+        problem: the reason if there is no result and no finding tells it.
     """
 
     lint: LintReport | None
@@ -130,8 +129,6 @@ def judge_draft(
     Args:
         text: UTF-8 of YAML or JSON.
         cluster: "" for the served cluster, ``example:NAME``, or a synthetic cluster.
-        served: returns the served cluster, which is not changed.
-        options: the version, gates and configuration.
 
     Raises:
         UsageError: if the text is too long or packed, or the cluster is unknown.
@@ -159,11 +156,7 @@ def judge_draft(
 
 
 def _cluster(given: str, served: Callable[[], Inventory]) -> Inventory:
-    """Return the cluster for a manifest. A path is never opened.
-
-    Raises:
-        UsageError: if the cluster is too large or has an unknown name.
-    """
+    """Return the cluster for a manifest. A path is never opened."""
     if not given:
         return served()
     if given.startswith(OF_EXAMPLE):
@@ -179,11 +172,7 @@ def _cluster(given: str, served: Callable[[], Inventory]) -> Inventory:
 
 
 def _check_size(added: Inventory, nodes: int) -> None:
-    """Check that the pods can be placed while a user waits.
-
-    Raises:
-        InputError: if there are too many pods.
-    """
+    """Raise InputError if there are too many pods to place while a user waits."""
     asked = sum(pods_asked(added.objects())) + nodes * len(added.daemon_sets)
     if asked > max(MOST_PODS, nodes * 2):
         more = "the command simulates more (topospread simulate)"

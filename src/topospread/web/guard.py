@@ -73,7 +73,6 @@ _FRAMES: Final = frozenset({"iframe", "frame", "embed", "object", "fencedframe"}
 """Values of Sec-Fetch-Dest for content inside another page."""
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_METHODS: Final = frozenset({"GET", "HEAD", "POST"})
 _READING: Final = frozenset({"GET", "HEAD"})
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
 _BAD_PATH: Final = re.compile(rb"(?:^|/|\\)\.\.?(?:/|\\|$)|\\|\x00")
@@ -115,7 +114,6 @@ class AccessPolicy:
 
         Args:
             address: a name or number, as given to ``--host``.
-            known_as: additional host names of the server.
             token: the token that the user chose; by default a new random one.
         """
         names = frozenset(name.strip("[]").lower() for name in (address, *known_as))
@@ -173,16 +171,12 @@ class Guard:
             await answer.refuse(refused, as_page="text/html" in headers.get("accept", [""])[0])
 
     def _check(self, scope: AsgiScope, headers: dict[str, list[str]]) -> None:
-        """Check host, origin, method and path.
-
-        Raises:
-            _Refused: if one of them is not permitted.
-        """
+        """Raise _Refused if the host, origin, method or path is not permitted."""
         hosts = headers.get("host", [])
         if len(hosts) != 1 or not self._policy.knows_host(hosts[0]):
             raise _Refused(421, "topospread does not serve this host name. Add it with --known-as.")
         _check_origin(scope, headers, hosts[0])
-        if scope["method"] not in _METHODS:
+        if scope["method"] not in ("GET", "HEAD", "POST"):
             raise _Refused(405, "Method not allowed: use GET, HEAD or POST.")
         raw = scope.get("raw_path") or scope["path"].encode()
         if len(raw) + len(scope.get("query_string", b"")) > LONGEST_TARGET:
@@ -191,13 +185,11 @@ class Guard:
             raise _Refused(400, "This path is not allowed.")
 
     def _enter(self, scope: AsgiScope, headers: dict[str, list[str]]) -> str | None:
-        """Return the cookie to set if the URL contains the token; None if the request has a cookie or header.
-
-        Raises:
-            _Refused: if the request has neither token nor cookie.
-        """
+        """Return the cookie to set if the URL contains the token; None if the request has a cookie or header."""
         token, session = self._policy.token, self._policy.session
-        name = _cookie_name(scope)
+        # The cookie's name has the port, because the ports of a host share cookies.
+        server = scope.get("server")
+        name = f"topospread-{server[1] if server else 0}"
         if any(_same(each, session) for each in _cookies(headers, name)):
             in_url = scope["method"] in _READING and b"token=" in scope.get("query_string", b"")
             return f"{name}={session}; Path=/; HttpOnly; SameSite=Lax" if in_url else None
@@ -264,11 +256,7 @@ class _Body:
                 raise self._too_much()
 
     async def receive(self) -> AsgiMessage:
-        """Return the next part of the body; after the last part, wait for the disconnect.
-
-        Raises:
-            _Refused: if the body is too large or too slow.
-        """
+        """Return the next part of the body, then the disconnect. Raise _Refused if it is too large or too slow."""
         if self._whole:
             return await self._receive()
         clock = asyncio.get_running_loop().time
@@ -289,11 +277,7 @@ class _Body:
 
 
 def _check_origin(scope: AsgiScope, headers: dict[str, list[str]], host: str) -> None:
-    """Refuse frames, and requests from pages of other origins, except links to the pages in `LINKED`.
-
-    Raises:
-        _Refused: if a page of another origin sends the request, or the response is for a frame.
-    """
+    """Refuse frames, and requests from pages of other origins, except links to the pages in `LINKED`."""
     words = "Refused: the request comes from a page of another origin."
     for origin in headers.get("origin", []):
         if origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
@@ -313,7 +297,6 @@ def _is_address(name: str) -> bool:
 
 
 def _same(given: str, wanted: str) -> bool:
-    """Compare in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
@@ -336,12 +319,6 @@ def _without_token(scope: AsgiScope) -> str:
     rest = urlencode([(name, value) for name, value in _query(scope) if name != "token"])
     path = "/" + quote(scope["path"].lstrip("/\\"), safe="/~!$&'()*+,;=:@")
     return f"{path}?{rest}" if rest else path
-
-
-def _cookie_name(scope: AsgiScope) -> str:
-    """Return the cookie's name, which contains the port because cookies are shared by a host's ports."""
-    server = scope.get("server")
-    return f"topospread-{server[1] if server else 0}"
 
 
 def _cookies(headers: dict[str, list[str]], name: str) -> list[str]:

@@ -55,10 +55,8 @@ def one_file(page: str, query: str, answers: Mapping[str, RecordedAnswer], read:
     """Return the page as one file.
 
     Args:
-        page: HTML of the page.
         query: query of its address, which selects the first view.
         answers: answers by address.
-        read: returns static files.
 
     Raises:
         ValueError: if the page or a module has a form that cannot be joined.

@@ -1,4 +1,4 @@
-"""HTML from templates; Jinja2 escapes every value."""
+"""HTML from templates. Every value is escaped: signs of HTML by Jinja2, invisible characters by `finalize`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from topospread.text import shell_line
+from topospread.text import escape_control_characters, shell_line
 from topospread.version import __version__
 
 from .served import ServedCluster
@@ -50,6 +50,7 @@ class Pages:
             loader=PackageLoader("topospread.web"),
             autoescape=True,
             undefined=StrictUndefined,
+            finalize=lambda value: escape_control_characters(value) if type(value) is str else value,
             trim_blocks=True,
             lstrip_blocks=True,
         )

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from topospread.api.inventory import ObjectKey
 from topospread.api.node import Node
+from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
 from topospread.base import API_VERSION
 from topospread.simulation.result import PendingGroup
@@ -25,10 +27,12 @@ CORDONED, TAINTED, NOT_READY, UNKNOWN = 1, 2, 4, 8
 _KEYS_FIRST = (ZONE, REGION, "topology.kubernetes.io/rack")
 _MOST_COLUMNS, _MOST_KEYS = 64, 16
 _MIB = 1 << 20
-_OWN_TAINTS = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_OWN_TAINTS = (UNSCHEDULABLE_TAINT.key, "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
-def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -> Json:
+def picture(
+    snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = (), not_judged: Mapping[ObjectKey, int] | None = None
+) -> Json:
     """Return the map's data; see docs/reference/page.md for the fields."""
     workloads, keys = snapshot.workloads, _keys(snapshot)
     unjudged = [each for each in pending if is_unjudged(each)]
@@ -36,9 +40,6 @@ def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -
     open_nodes = {each.name for each, closed in zip(snapshot.nodes, flags, strict=True) if not closed}
     usable = open_nodes.intersection(name for each in unjudged if each.verdict for name in each.verdict.feasible)
     unknown = usable if usable < open_nodes else set()
-    of: Counter[tuple[str, str]] = Counter()
-    for each in unjudged:
-        of[each.namespace, each.workload] += len(each.pods)
     waiting = Counter(snapshot.pods.workload[snapshot.pods.node < 0].tolist())
     return {
         "apiVersion": API_VERSION,
@@ -48,8 +49,9 @@ def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -
             "flags": [of + UNKNOWN * (each.name in unknown) for each, of in zip(snapshot.nodes, flags, strict=True)],
             "allocatable": _amounts(snapshot.allocatable),
             "used": _amounts(snapshot.used),
-            "taints": [_taints(each) for each in snapshot.nodes],
-            "pods": _pods_by_node(snapshot),
+            "taints": [_closed(each, of) for each, of in zip(snapshot.nodes, flags, strict=True)],
+            "pods": _pods_by_node(snapshot, terminating=False),
+            "terminating": _pods_by_node(snapshot, terminating=True),
         },
         "keys": keys,
         "workloads": {
@@ -59,7 +61,7 @@ def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -
             "replicas": [each.replicas for each in workloads],
             "waiting": [waiting[row] for row in range(len(workloads))],
             "missing": missing(snapshot, waiting),
-            "unjudged": [of[each.key[1], f"{each.key[0]}/{each.key[2]}"] for each in workloads],
+            "unjudged": [(not_judged or {}).get(each.key, 0) for each in workloads],
             "hardExceeded": [_exceeded(snapshot, row, hard=True) for row in range(len(workloads))],
             "softExceeded": [_exceeded(snapshot, row, hard=False) for row in range(len(workloads))],
             "spreads": [_spreads(snapshot, row, keys) for row in range(len(workloads))],
@@ -81,9 +83,16 @@ def _flags(node: Node, silent: frozenset[str]) -> int:
     return CORDONED * cordoned | TAINTED * tainted | NOT_READY * (node.name in silent)
 
 
-def _taints(node: Node) -> str:
-    found = [(shown_taint(it.key, it.value, it.effect), it.time_added) for it in node.spec.taints or ()]
-    return ", ".join(f"{taint} since {added}" if added else taint for taint, added in found)
+def _closed(node: Node, flags: int) -> str:
+    """Return why a node is not open, with the times: not ready, cordoned, and its other taints."""
+    taints = node.spec.taints or ()
+    conditions = (it for it in node.status.conditions or () if it.type == "Ready" and it.status != "True")
+    silent = next((it.last_transition_time for it in conditions), None)
+    cordoned = next((it.time_added for it in taints if it.key == UNSCHEDULABLE_TAINT.key), None)
+    found = [("not ready", silent)] * bool(flags & NOT_READY) + [("cordoned", cordoned)] * bool(flags & CORDONED)
+    own = (it for it in taints if it.key not in _OWN_TAINTS)
+    found += [(shown_taint(it.key, it.value, it.effect), it.time_added) for it in own]
+    return ", ".join(f"{each} since {time}" if time else each for each, time in found)
 
 
 def _amounts(columns: Any) -> Json:
@@ -91,11 +100,11 @@ def _amounts(columns: Any) -> Json:
     return {"cpu": columns[:, 0].tolist(), "memory": (columns[:, 1] // _MIB).tolist(), "pods": columns[:, 2].tolist()}
 
 
-def _pods_by_node(snapshot: PlacementSnapshot) -> list[list[int]]:
+def _pods_by_node(snapshot: PlacementSnapshot, *, terminating: bool) -> list[list[int]]:
     """Return, for each node: [workload row, number of pods, workload row, number of pods, …]."""
     pods = snapshot.pods
     found: list[list[int]] = [[] for _ in snapshot.nodes]
-    there = pods.node >= 0
+    there = (pods.node >= 0) & (pods.terminating == terminating)
     width = len(snapshot.workloads)
     pairs, numbers = np.unique(pods.node[there] * width + pods.workload[there], return_counts=True)
     for pair, number in zip(pairs.tolist(), numbers.tolist(), strict=True):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
 from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.node import Node
 from topospread.api.pod import Pod
-from topospread.api.well_known_labels import ZONE
 from topospread.cluster.arrays import Bools, Ints
 from topospread.cluster.nodes import CPU, MEMORY, PODS
 from topospread.controllers.node_lifecycle import is_silent
@@ -76,30 +73,6 @@ class PlacementSnapshot:
     def row_of(self, name: str) -> int | None:
         """Return a node's row; ``None`` for an unknown name."""
         return next((row for row, each in enumerate(self.nodes) if each.name == name), None)
-
-
-def moves(before: PlacementSnapshot, after: PlacementSnapshot) -> list[tuple[str, str, int]]:
-    """Return the moves of each workload's pods between zones, or to pending: (from, to, pods)."""
-    was, now = _by_zone(before), _by_zone(after)
-    found: Counter[tuple[str, str]] = Counter()
-    for key in was.keys() & now.keys():
-        lost, gained = was[key] - now[key], now[key] - was[key]
-        for source, target in product(lost, gained):
-            pods = min(lost[source], gained[target])
-            lost[source] -= pods
-            gained[target] -= pods
-            found[source, target] += pods
-    return sorted((source, target, pods) for (source, target), pods in found.items() if pods)
-
-
-def _by_zone(snapshot: PlacementSnapshot) -> dict[ObjectKey, Counter[str]]:
-    zones = [*(each.labels.get(ZONE, "no zone") for each in snapshot.nodes), "pending"]
-    found: dict[ObjectKey, Counter[str]] = {each.key: Counter() for each in snapshot.workloads}
-    there = ~snapshot.pods.terminating
-    pairs = zip(snapshot.pods.workload[there].tolist(), snapshot.pods.node[there].tolist(), strict=True)
-    for (workload, node), number in Counter(pairs).items():
-        found[snapshot.workloads[workload].key][zones[node]] += number
-    return found
 
 
 def snapshot_of(state: DrillState) -> PlacementSnapshot:

@@ -35,9 +35,7 @@ class InputWords:
     Attributes:
         name: a few words for the page's head.
         words: arguments of ``topospread COMMAND`` that select the input: paths and options.
-        paths: the given files and folders.
         cluster: a synthetic cluster or a file; "" for none.
-        live: whether the input is a live cluster.
     """
 
     name: str
@@ -52,7 +50,6 @@ class ServedCluster:
     """The last known state, which stays when its source is unreachable.
 
     Attributes:
-        options: version, gates and configuration.
         earlier: an earlier snapshot to compare with; ``None`` without one.
         trouble: why the state is old; "" if it is current.
         server: a text unique to the process; revisions of two processes are not comparable.

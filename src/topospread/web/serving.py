@@ -60,11 +60,7 @@ class BoundedProtocol(H11Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A bound socket.
-
-    Attributes:
-        address: ``HOST:PORT`` in a URL.
-    """
+    """A bound socket; ``address`` is ``HOST:PORT`` in a URL."""
 
     socket: socket.socket
     address: str
@@ -76,11 +72,7 @@ class Listening:
 
 
 def listen(host: str, port: int) -> Listening:
-    """Listen on an address; port 0 takes a free one.
-
-    Raises:
-        UsageError: if the address is not valid or in use.
-    """
+    """Listen on an address; port 0 takes a free one. Raise UsageError if it is not valid or in use."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -97,15 +89,8 @@ def listen(host: str, port: int) -> Listening:
 
 def configuration(made: ASGIApp) -> uvicorn.Config:
     """Return uvicorn's configuration for an application. It has no access log, because the token is in a URL."""
-    return uvicorn.Config(
-        made,
-        http=BoundedProtocol,
-        ws="none",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=_PATIENCE,
-    )
+    bounds = {"http": BoundedProtocol, "ws": "none", "timeout_graceful_shutdown": _PATIENCE}
+    return uvicorn.Config(made, log_level="warning", access_log=False, server_header=False, **bounds)  # type: ignore[arg-type]
 
 
 def run(made: ASGIApp, listening: Listening) -> None:

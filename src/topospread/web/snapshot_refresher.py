@@ -10,7 +10,6 @@ from contextlib import contextmanager
 
 from topospread.errors import InputError
 from topospread.live.access import Access
-from topospread.live.follow_state import FollowState
 from topospread.live.followed_cluster import FollowedCluster, following
 from topospread.live.observer import Observer
 
@@ -85,26 +84,23 @@ class SnapshotRefresher:
         state = self._followed.state
         why = in_short(state.problems)
         if state.version != self.version and time.monotonic() >= self._next:
-            self._take(state, why)
+            # The age of the newer state is that of its oldest kind.
+            begin = time.monotonic()
+            self.version = state.version
+            try:
+                self._served.replace(self._followed.inventory(), why, state.behind_since if why else None)
+                self._unshown = ""
+                self._refreshed()
+            except InputError as error:
+                log.warning("the cluster cannot be shown: %s", error)
+                self._unshown = str(error)
+                self._served.failed(self._unshown)
+            self._next = time.monotonic() + max(_AT_LEAST, _SHARE * (time.monotonic() - begin))
         elif why or self._unshown:
             self._served.failed(why or self._unshown)
         elif state.version == self.version:
             self._served.confirmed()
         self._log.tell(why, calm=not self._served.trouble, now=time.monotonic())
-
-    def _take(self, state: FollowState, why: str) -> None:
-        """Serve a newer state, whose age is that of its oldest kind."""
-        begin = time.monotonic()
-        self.version = state.version
-        try:
-            self._served.replace(self._followed.inventory(), why, state.behind_since if why else None)
-            self._unshown = ""
-            self._refreshed()
-        except InputError as error:
-            log.warning("the cluster cannot be shown: %s", error)
-            self._unshown = str(error)
-            self._served.failed(self._unshown)
-        self._next = time.monotonic() + max(_AT_LEAST, _SHARE * (time.monotonic() - begin))
 
 
 class TroubleLog:

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 
 import msgspec
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.well_known_labels import ZONE
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.patching import Json, PatchedObject, manifest, patched
 from topospread.drill.pods import planned_pods
@@ -45,14 +48,50 @@ class Frame:
     pending: tuple[PendingGroup, ...] = ()
 
     @cached_property
+    def waiting(self) -> tuple[Counter[ObjectKey], Counter[ObjectKey]]:
+        """Each workload's pending pods: judged ones, and those that topospread cannot judge."""
+        unjudged: Counter[ObjectKey] = Counter()
+        for each in filter(is_unjudged, self.pending):
+            kind, _, name = each.workload.partition("/")
+            unjudged[kind, each.namespace, name] += len(each.pods)
+        pods = self.snapshot.pods
+        every = Counter(self.snapshot.workloads[row].key for row in pods.workload[pods.node < 0].tolist())
+        return every - unjudged, unjudged
+
+    @cached_property
     def picture(self) -> bytes:
         """The map's data as JSON."""
-        return msgspec.json.encode(picture(self.snapshot, self.pending))
+        return msgspec.json.encode(picture(self.snapshot, self.pending, self.waiting[1]))
 
     @cached_property
     def packed(self) -> bytes:
         """The map's data, compressed once in advance with a high level."""
         return gzip.compress(self.picture, 7, mtime=0)
+
+
+def moves(before: Frame, after: Frame) -> list[tuple[str, str, int]]:
+    """Return the moves of each workload's pods between zones, or to pending or not judged: (from, to, pods)."""
+    was, now = _by_zone(before), _by_zone(after)
+    found: Counter[tuple[str, str]] = Counter()
+    for key in was.keys() & now.keys():
+        lost, gained = was[key] - now[key], now[key] - was[key]
+        for source, target in product(lost, gained):
+            pods = min(lost[source], gained[target])
+            lost[source] -= pods
+            gained[target] -= pods
+            found[source, target] += pods
+    return sorted((source, target, pods) for (source, target), pods in found.items() if pods)
+
+
+def _by_zone(frame: Frame) -> dict[ObjectKey, Counter[str]]:
+    snapshot, (judged, unjudged) = frame.snapshot, frame.waiting
+    zones = [each.labels.get(ZONE, "no zone") for each in snapshot.nodes]
+    found = {it.key: Counter({"pending": judged[it.key], "not judged": unjudged[it.key]}) for it in snapshot.workloads}
+    there = ~snapshot.pods.terminating & (snapshot.pods.node >= 0)
+    pairs = zip(snapshot.pods.workload[there].tolist(), snapshot.pods.node[there].tolist(), strict=True)
+    for (workload, node), number in Counter(pairs).items():
+        found[snapshot.workloads[workload].key][zones[node]] += number
+    return found
 
 
 class StepError(TopospreadError):
@@ -63,7 +102,6 @@ class StepError(TopospreadError):
         self.number = number
 
     def __reduce__(self) -> tuple[type[StepError], tuple[int, str]]:
-        """Return the error's parts for pickle."""
         return StepError, (self.number, str(self))
 
 
@@ -96,11 +134,7 @@ class Timeline:
 
 
 def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
-    """Return the first two frames: as read, and with pending pods placed.
-
-    Raises:
-        InputError: if the API server would refuse an object.
-    """
+    """Return the first two frames: as read, and with pending pods placed. Raise InputError if an object is denied."""
     run = prepare(inventory, options, with_spreads=False)
     as_read = snapshot_as_read(run, planned_pods(run))
     applied: dict[str, Inventory] = {}
@@ -120,9 +154,6 @@ def goes_on_from(before: Sequence[TrialStep], steps: Sequence[TrialStep]) -> boo
 
 def go_on(before: Timeline, steps: Sequence[TrialStep], told: Callable[[str], None]) -> Timeline:
     """Continue a trial with more steps; `before` cannot be continued afterwards.
-
-    Args:
-        told: receives the progress in words.
 
     Raises:
         StepError: if a step names an unknown object, exceeds `TrialLimits`, or makes an object that the API server

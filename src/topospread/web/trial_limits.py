@@ -33,11 +33,7 @@ class TrialTooLongError(UsageError):
 
 @dataclass(slots=True)
 class TrialLimits:
-    """The bounds for the steps of one request.
-
-    Attributes:
-        nodes, pods: counts of the served cluster.
-    """
+    """The bounds for the steps of one request; ``nodes`` and ``pods`` are counts of the served cluster."""
 
     nodes: int
     pods: int
@@ -50,10 +46,6 @@ class TrialLimits:
 
     def check(self, step: Step, state: DrillState, applied: Sequence[KubeObject]) -> None:
         """Check a step before the engine starts it.
-
-        Args:
-            state: the cluster before the step.
-            applied: the objects that the step applies.
 
         Raises:
             UsageError: if the step needs too many nodes or pods, or waits longer than `MOST_WAITED`.

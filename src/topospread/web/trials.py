@@ -29,11 +29,7 @@ TrialStep = steps.Step | PatchedObject
 
 
 def read_trial(texts: Sequence[str]) -> tuple[TrialStep, ...]:
-    """Parse the steps of a URL.
-
-    Raises:
-        UsageError: if a step is malformed, or there are too many.
-    """
+    """Parse the steps of a URL. Raise UsageError if a step is malformed, or there are too many."""
     if len(texts) > MOST_STEPS:
         raise UsageError(f"{len(texts)} steps: at most {MOST_STEPS} are allowed")
     return tuple(map(_read, texts))

@@ -53,7 +53,6 @@ class Held:
 
     Attributes:
         inventory: all objects as read.
-        options: simulation options for questions.
         timeline: the trial so far, which can be continued.
         ready: prepared runs for questions: the state as read (True), and the trial's end (False).
     """
@@ -76,13 +75,7 @@ class Held:
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """A running or completed trial.
-
-    Attributes:
-        askers: one event for each waiting client, set when the client leaves.
-        process: the process of the trial; ``None`` before it starts and after it ended or continues a longer trial.
-        says: the progress in words.
-    """
+    """A running or completed trial, an event for each waiting client, and its process until another trial takes it."""
 
     steps: tuple[TrialStep, ...]
     askers: list[threading.Event] = field(default_factory=list)
@@ -156,11 +149,9 @@ class PlayedTrials:
         """Answer a question about one frame of a trial, in a process of its own.
 
         Args:
-            steps: the trial.
             at: number of the frame: 0 as read, 1 with pending pods placed, then one for each step.
             question: a function that can be pickled; its changes to the prepared run are undone.
             abandoned: stops the work once it is set, unless the trial's process answers.
-            told: receives progress messages.
 
         Raises:
             InputError, StepError: as for `timeline`.

@@ -28,6 +28,9 @@ from topospread.drill.patching import PatchedObject, manifest
 from topospread.lint.problem import FieldEdit
 from topospread.lint.reading import Question
 from topospread.lint.run import run as lint
+from topospread.promise.kept import WorkloadPromises
+from topospread.promise.orders import SearchBudget
+from topospread.promise.questions import LOSSES
 from topospread.rebalance.rebalance import rebalance
 from topospread.render.pages.why import outcome_words
 from topospread.simulation.placing import Progress
@@ -49,10 +52,10 @@ _MOST_SECONDS: Final = 1.0
 """Time limit in seconds of the search for each count, because a user waits for the page."""
 
 
-def pending(key: ObjectKey | None, of: Moment) -> list[Pending]:
-    """Return the pods without a node, of a workload or of all, grouped by cause, with changes that help."""
+def pending(key: ObjectKey | None, suggest: bool, of: Moment) -> list[Pending]:
+    """Return the pods without a node, of a workload or of all, grouped by cause, and changes that help if wanted."""
     workloads = [it for it in of.run.plan.workloads if key in (None, key_of(it))]
-    waiting = explain_pending(of.inventory, of.run, set(workloads), suggest=True, progress=_words(of.told))
+    waiting = explain_pending(of.inventory, of.run, set(workloads), suggest=suggest, progress=_words(of.told))
     return list(pending_groups(of.inventory, waiting, {key_of(it) for it in workloads}))
 
 
@@ -68,9 +71,21 @@ def rebalanced(key: ObjectKey, of: Moment) -> tuple[Rebalance, str]:
     return rebalance_answer(found), text
 
 
+def kept_now(key: ObjectKey, of: Moment) -> list[tuple[str, int | None, int]]:
+    """Return the text of an event (``a zone is lost``), the fewest pods that stay ready in it, and the wanted pods.
+
+    The pods are those in the current placement; None if no pod has a node.
+    """
+    found = WorkloadPromises(of.inventory, of.options, key, SearchBudget(), {}, shared=of.run)
+    losses = [loss for loss, label in LOSSES.items() if any(label in each.labels for each in of.inventory.nodes)]
+    return [(f"a {loss} is lost", found.now_left(loss), found.workload.replicas) for loss in losses]
+
+
 def promised(key: ObjectKey, of: Moment) -> PromiseShow:
     """Return the pods that a workload keeps after losses, drains and rollouts."""
-    return promise_show(of.inventory, [short_target(key)], of.options, most=_MOST_DRILLED, seconds=_MOST_SECONDS)
+    return promise_show(
+        of.inventory, [short_target(key)], of.options, most=_MOST_DRILLED, seconds=_MOST_SECONDS, progress=of.told
+    )
 
 
 def linted(key: ObjectKey, of: Moment) -> list[Json]:

@@ -27,8 +27,6 @@ from .policy import ASKED, AdmissionPolicy, Json, WorkloadDefaults
 
 _LONGEST: Final = 256
 """Maximum characters of a warning (k8s.io/apiserver/pkg/warning truncates longer ones)."""
-_FORBIDDEN: Final = 403
-_UNAVAILABLE: Final = 503
 _MOST_DENIALS: Final = 20
 _MOST_WARNINGS: Final = 50
 _NO_CHANGE: Final[Json] = {}
@@ -38,9 +36,7 @@ _LEFT_OUT: Final = ("ownerReferences", "deletionTimestamp", "managedFields")
 """Metadata that no rule reads, or with which any user could make the linter skip an object."""
 
 
-_SYSTEM: Final = "system:"
 _SERVICE_ACCOUNT: Final = "system:serviceaccount:"
-_CONTROLLERS: Final = "system:serviceaccount:kube-system:"
 
 
 class _User(msgspec.Struct):
@@ -51,9 +47,7 @@ class ReviewHead(msgspec.Struct, rename="camel"):
     """The part of a request that the server reads itself.
 
     Attributes:
-        uid: the request's id, which the answer repeats.
         namespace: the namespace of the object; "" without one.
-        user_info: who made the request.
     """
 
     uid: str
@@ -79,16 +73,13 @@ def tenant_of(head: ReviewHead) -> str:
     For components of Kubernetes, the tenant is the namespace of the object.
     """
     user = head.user_info.username
-    if user.startswith(_SERVICE_ACCOUNT) and not user.startswith(_CONTROLLERS):
+    if user.startswith(_SERVICE_ACCOUNT) and not user.startswith("system:serviceaccount:kube-system:"):
         return user.rpartition(":")[0]
-    return f"{_SERVICE_ACCOUNT}{head.namespace}" if user.startswith(_SYSTEM) else user
+    return f"{_SERVICE_ACCOUNT}{head.namespace}" if user.startswith("system:") else user
 
 
 def read_head(data: bytes) -> ReviewHead:
     """Parse the head of an AdmissionReview.
-
-    Args:
-        data: the AdmissionReview as JSON.
 
     Raises:
         ValueError: if it is not JSON, is nested too deeply, or is not an admission.k8s.io/v1 review.
@@ -107,11 +98,7 @@ def read_head(data: bytes) -> ReviewHead:
 
 
 def uid_of(data: bytes) -> str | None:
-    """Return the uid of a review that `read_head` cannot read; None if an API server did not write it.
-
-    Args:
-        data: the first bytes of the review.
-    """
+    """Return the uid in the first bytes of an unreadable review; None if an API server did not write it."""
     found = _BEGINNING.match(data)
     return found and found[1].decode()
 
@@ -121,7 +108,7 @@ def unjudged(uid: str, why: str, policy: AdmissionPolicy) -> Json:
     words = f"topospread has not judged this object: {why}"
     if policy.on_timeout == "allow":
         return _reviewed(_allowed({"uid": uid}, [words[:_LONGEST]]))
-    status = {"code": _UNAVAILABLE, "reason": "ServiceUnavailable", "message": words}
+    status = {"code": 503, "reason": "ServiceUnavailable", "message": words}
     return _reviewed({"uid": uid, "allowed": False, "status": status})
 
 
@@ -130,7 +117,9 @@ class AdmissionJudge:
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = policy
-        self._settings = Settings(select=ASKED - policy.ignore)
+        self._settings = Settings(
+            select=ASKED - policy.ignore, spread_from=policy.spread_from, spread_over=policy.spread_over
+        )
         worst = SEVERITIES[: SEVERITIES.index(policy.level) + 1]
         self._told = frozenset(worst)
 
@@ -177,7 +166,7 @@ class AdmissionJudge:
             words = "; ".join(_words(each) for each in denied[:_MOST_DENIALS])
             more = len(denied) - _MOST_DENIALS
             words += f"; and {more} more" if more > 0 else ""
-            status = {"code": _FORBIDDEN, "reason": "Forbidden", "message": f"topospread: {words}"}
+            status = {"code": 403, "reason": "Forbidden", "message": f"topospread: {words}"}
             return _allowed(request) | {"allowed": False, "status": status}
         told = [each for each in findings if each.severity in self._told or each.rule in self._policy.deny]
         return _allowed(request, [_words(each)[:_LONGEST] for each in told[:_MOST_WARNINGS]])

@@ -10,12 +10,7 @@ T = TypeVar("T")
 
 
 class Asker(NamedTuple):
-    """The client of a request.
-
-    Attributes:
-        tenant: the user, or the namespace of a service account (`admission_reviews.tenant_of`).
-        namespace: namespace of the request.
-    """
+    """The client of a request; ``tenant`` is a user or a namespace of service accounts (`tenant_of`)."""
 
     tenant: str
     namespace: str

@@ -48,11 +48,7 @@ class NotJudgedError(Exception):
 
 
 class JudgingPool:
-    """Judges requests in separate processes.
-
-    Args:
-        policy: the admission policy.
-    """
+    """Judges requests in separate processes."""
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = pickle.dumps(policy)
@@ -82,8 +78,6 @@ class JudgingPool:
 
         Args:
             path: "validate" or "mutate".
-            asker: the client.
-            review: the AdmissionReview as JSON.
             until: the deadline, in the event loop's time.
 
         Raises:
@@ -122,9 +116,6 @@ class JudgingPool:
         until = worker.processor_time() + SLOW_AFTER
         while (left := until - worker.processor_time()) > 0:
             await asyncio.sleep(max(left, _SHORTEST_LOOK))
-        self._demote(worker)
-
-    def _demote(self, worker: _JudgingProcess) -> None:
         worker.lower_priority()
         worker.replaced.set()
         self._demoted = [each for each in self._demoted if not each.exited.done()] + [worker]
@@ -200,19 +191,11 @@ class _JudgingProcess:
         return time.monotonic()
 
     async def accept(self, policy: bytes) -> None:
-        """Wait until the process accepts requests.
-
-        Raises:
-            NotJudgedError: if it ends before.
-        """
+        """Wait until the process accepts requests. Raise NotJudgedError if it ends before."""
         assert await self.ask(policy) == READY
 
     async def ask(self, request: bytes) -> bytes:
-        """Return the answer to a message.
-
-        Raises:
-            NotJudgedError: if the process ends.
-        """
+        """Return the answer to a message. Raise NotJudgedError if the process ends."""
         requests, answers = self._process.stdin, self._process.stdout
         assert requests is not None
         assert answers is not None

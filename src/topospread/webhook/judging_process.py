@@ -33,7 +33,6 @@ class Judgement(msgspec.Struct):
     Attributes:
         body: the AdmissionReview with the response; empty if judging failed.
         result: "allowed", "warned", "changed" or "denied".
-        error: the reason if judging failed.
     """
 
     body: bytes = b""

@@ -8,6 +8,8 @@
     deny: [RULE, …]                   rules whose findings deny an object that is new, or worse than before
     mayIgnore: [RULE, …]              rules whose denial the annotation topospread.dev/ignore lifts; by default none
     onTimeout: allow                  the answer for an object that was not judged in time: allow (warn) or deny
+    spreadFrom: 3                     minimum replicas of a workload that rule no-spread finds
+    spreadOver: KEY                   topology key that rule no-spread wants; by default any
     excludeNamespaces: [NAME, …]      never judged or changed, like kube-system
     defaults:                         constraints for workloads that are created without any; the first that fits
       - kinds: [Deployment, StatefulSet]
@@ -36,15 +38,25 @@ from topospread.sources.yaml import read_documents
 
 Json = dict[str, Any]
 
-ASKED: Final = frozenset(each.id for each in RULES if each.needs == "manifest")
-"""Rules that need only one object, because admission has no others."""
+ASKED: Final = frozenset(each.id for each in RULES if each.needs == "manifest" or each.id == "no-spread")
+"""Rules that need only one object, because admission has no others. `no-spread` takes `replicas` for the number of an
+autoscaler, too."""
 NEVER: Final = frozenset({"kube-system"})
 """Namespaces that no policy affects, so the cluster can repair itself."""
 DEFAULTED_KINDS: Final = ("Deployment", "ReplicaSet", "StatefulSet")
-_MADE: Final = ("labelSelector", "matchLabelKeys")
-_FIELDS: Final = ("kubeVersion", "level", "ignore", "deny", "mayIgnore", "onTimeout", "excludeNamespaces", "defaults")
+_FIELDS: Final = (
+    "kubeVersion",
+    "level",
+    "ignore",
+    "deny",
+    "mayIgnore",
+    "onTimeout",
+    "spreadFrom",
+    "spreadOver",
+    "excludeNamespaces",
+    "defaults",
+)
 OnTimeout = Literal["allow", "deny"]
-_OF_DEFAULTS: Final = ("kinds", "namespaces", "minReplicas", "constraints")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +65,7 @@ class WorkloadDefaults:
 
     Attributes:
         constraints: the constraints without labelSelector and matchLabelKeys.
-        kinds: kinds of the workloads.
         namespaces: namespaces of the workloads; None for all.
-        min_replicas: minimum number of replicas.
     """
 
     constraints: tuple[Json, ...]
@@ -74,16 +84,14 @@ class AdmissionPolicy:
     deny: frozenset[str] = frozenset()
     may_ignore: frozenset[str] = frozenset()
     on_timeout: OnTimeout = "allow"
+    spread_from: int = 3
+    spread_over: str = ""
     exclude_namespaces: frozenset[str] = NEVER
     defaults: tuple[WorkloadDefaults, ...] = ()
 
 
 def read_policy(path: str) -> AdmissionPolicy:
-    """Return the policy in a file.
-
-    Raises:
-        InputError: if it cannot be read, or is not a valid policy.
-    """
+    """Return the policy in a file. Raise InputError if it cannot be read, or is not a valid policy."""
     documents = [each.value for each in read_documents(read_text(Source(path, None)))]
     given = documents[0] if documents else {}
     return _PolicyParser(path).policy(given or {})
@@ -106,6 +114,8 @@ class _PolicyParser(TypedFields):
             self._rules(given.get("deny", []), "deny"),
             self._rules(given.get("mayIgnore", []), "mayIgnore"),
             self.choice(given.get("onTimeout", "allow"), get_args(OnTimeout), "onTimeout"),
+            self.number(given.get("spreadFrom", 3), "spreadFrom", 2),
+            self.label_key(given["spreadOver"], "spreadOver") if "spreadOver" in given else "",
             NEVER | frozenset(self.strings(given.get("excludeNamespaces", []), "excludeNamespaces")),
             tuple(self._defaults(each, f"defaults[{i}]") for i, each in enumerate(defaults)),
         )
@@ -116,7 +126,7 @@ class _PolicyParser(TypedFields):
         return given
 
     def _defaults(self, value: Any, where: str) -> WorkloadDefaults:
-        given = self._given(value, where, _OF_DEFAULTS)
+        given = self._given(value, where, ("kinds", "namespaces", "minReplicas", "constraints"))
         kinds = self.strings(given.get("kinds", ["Deployment", "StatefulSet"]), f"{where}.kinds")
         for kind in kinds:
             self.choice(kind, DEFAULTED_KINDS, f"{where}.kinds")
@@ -132,7 +142,7 @@ class _PolicyParser(TypedFields):
         if not given:
             raise self.error("expected constraints", where)
         for i, each in enumerate(given):
-            for name in _MADE:
+            for name in ("labelSelector", "matchLabelKeys"):
                 if name in self.mapping(each, f"{where}[{i}]"):
                     raise self.error("remove it: the webhook uses the workload's own selector", f"{where}[{i}].{name}")
         spec = {"containers": [{"name": "a", "image": "a"}], "topologySpreadConstraints": given}

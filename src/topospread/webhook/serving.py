@@ -55,22 +55,14 @@ class WebhookMetrics(CollectedMetrics):
 def application(
     pool: JudgingPool, policy: AdmissionPolicy, metrics: WebhookMetrics, *, needs_certificate: bool
 ) -> web.Application:
-    """Return the application that answers the API server.
-
-    Args:
-        needs_certificate: whether the API server must present a client certificate.
-    """
+    """Return the application that answers the API server, if ``needs_certificate`` only with a client certificate."""
     made = web.Application()
     made.router.add_post("/{path:validate|mutate}", _ReviewAnswers(pool, policy, metrics, needs_certificate).review)
     return made
 
 
 async def serve_until_asked(policy: AdmissionPolicy, address: Address) -> None:
-    """Serve until SIGTERM or SIGINT, and answer the requests in flight.
-
-    Raises:
-        InputError: if the address cannot be listened on.
-    """
+    """Serve until SIGTERM or SIGINT, and answer the requests in flight. Raise InputError if the address is unusable."""
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
     for each in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(each, ended.set)
@@ -95,8 +87,6 @@ async def _judging(policy: AdmissionPolicy) -> AsyncIterator[JudgingPool]:
 
 
 class _ReviewAnswers:
-    """Answers to the API server."""
-
     def __init__(
         self, pool: JudgingPool, policy: AdmissionPolicy, metrics: WebhookMetrics, needs_certificate: bool
     ) -> None:

@@ -7,19 +7,19 @@ that a step applies is made in the step's manifest. Any other change is applied 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace as with_fields
 
 import msgspec
 from msgspec.structs import replace
 
 from topospread.answer import ExceededSkew
-from topospread.api.inventory import Inventory, ObjectKey, key_of
+from topospread.api.inventory import Inventory, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
 from topospread.api.spread import DO_NOT_SCHEDULE
-from topospread.api.workload import Deployment
+from topospread.api.workload import Deployment, StatefulSet
 from topospread.controllers.draining import BLOCKED_BY_BUDGET
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
@@ -72,15 +72,13 @@ class DrillFixes(msgspec.Struct, frozen=True):
 def fixes_of(drill: Drill) -> DrillFixes:
     """Return the changes that leave fewer pods newly pending at the end of a drill.
 
-    If no pod is newly pending, return the changes with which a drain evicts more pods, or matchLabelKeys if a rollout
-    exceeds maxSkew. Changes that help newly pending pods are sorted by these pods, then by the excess over maxSkew.
+    If no pod is newly pending, return the changes with which a drain evicts more pods, or a rollout leaves no skew.
+    Changes that help newly pending pods are sorted by these pods, then by the excess over maxSkew.
     """
     if not isinstance(drill.begun, BegunDrill) or drill.partial:
         return DrillFixes()
     search = _Search(drill, drill.begun)
-    if drill.harm.pending:
-        return search.found()
-    return search.found_evictions() if drill.harm.not_evicted else search.found_keys()
+    return search.found() if drill.harm.pending else search.found_evictions()
 
 
 def _pending(harm: Harm | None) -> int:
@@ -133,29 +131,25 @@ class _Search:
         return DrillFixes(tuple(fixes), self._untried)
 
     def found_evictions(self) -> DrillFixes:
-        """Return the changes that run pending pods of the blocked workloads, so that their budgets allow evictions.
+        """Return the fixes of a drill without newly pending pods.
 
-        If none helps, return the budgets that block a drain, each with room for one eviction.
+        These are spread constraints that count only new pods, if a rollout leaves skew. If budgets block a drain, these
+        are changes that run pending pods of the blocked workloads. If none helps, these are budgets with room for one
+        eviction, and workloads with one more pod.
         """
-        fixes: list[DrillFix] = []
-        for each in sorted(self._items(), key=lambda each: each.size) if self._harmed else ():
-            tried = self._try(each)
-            fixes += [tried] if tried is not None else []
-        if fixes:
-            fixes.sort(key=lambda each: len(each.harm.not_evicted))
-            return DrillFixes(tuple(fixes), self._untried)
-        changes = list(_budget_changes(self._drill, self._begun.inventory))
-        fix = self._try(_of_workloads(changes, changes[0].title)) if changes else None
-        return DrillFixes((fix,) if fix is not None else (), self._untried)
+        drill, given = self._drill, self._begun.inventory
+        fixes = list(self._tried_together(self._revision_changes()))
+        running = sorted(self._items(), key=lambda each: each.size) if self._harmed else ()
+        evicting = [*filter(None, map(self._try, running))]
+        evicting.sort(key=lambda each: len(each.harm.not_evicted))
+        for changes in (_budget_changes(drill, given), _scale_changes(drill, given)) if not evicting else ():
+            fixes += self._tried_together(changes)
+        return DrillFixes((*fixes, *evicting), self._untried)
 
-    def found_keys(self) -> DrillFixes:
-        """Return matchLabelKeys for Deployments whose rollout exceeds maxSkew, if no constraint is exceeded with it."""
-        inventories = [self._begun.inventory, *self._begun.manifests.values()]
-        items = {key_of(item): item for each in inventories for item in each.deployments}
-        skewed = _skewed_rollouts(self._drill)
-        changes = [change for key, item in items.items() if key in skewed for change in _own_pods_only(item)]
-        fix = self._try(_of_workloads(changes, changes[0].title)) if changes else None
-        return DrillFixes((fix,) if fix is not None else (), self._untried)
+    def _tried_together(self, changes: Iterable[Change]) -> Iterator[DrillFix]:
+        parts = list(changes)
+        fix = self._try(_of_workloads(parts, parts[0].title)) if parts else None
+        yield from (fix,) if fix is not None else ()
 
     def _sets(self, items: Sequence[Change]) -> Iterator[DrillFix]:
         """Yield the smallest set of changes that leaves no pod newly pending."""
@@ -217,9 +211,9 @@ class _Search:
         self._stuck[change.title] = stuck - before
         left, left_before = len(harm.not_evicted), len(self._drill.harm.not_evicted)
         helps = (pending, left) < (0, left_before) if not self._before else pending < self._before
-        if change.kind == "matchLabelKeys":
-            helps = not harm and not _skewed_rollouts(played)
         helps &= _pending(played.elsewhere) <= _pending(self._drill.elsewhere)
+        if change.kind == "matchLabelKeys":
+            helps = not pending and not played.left_skews and left <= left_before
         self._tried[change.title] = fix if helps and stuck <= before else None
         return self._tried[change.title]
 
@@ -300,6 +294,28 @@ class _Search:
         cordoned = {each.name for each in self._begun.inventory.nodes if each.spec.unschedulable}
         yield from (each for each in cluster if not each.kind.startswith("uncordon") or each.object["name"] in cordoned)
 
+    def _revision_changes(self) -> Iterator[Change]:
+        """Yield for each Deployment whose rollout leaves skew that its hard constraints count only new pods."""
+        skewed = {key for key, _ in self._drill.left_skews}
+        there = {
+            key_of(one): one
+            for each in (self._begun.inventory, *self._begun.manifests.values())
+            for one in each.deployments
+        }
+        for key in sorted(skewed & there.keys()):
+            item = there[key]
+            reference = {"apiVersion": "apps/v1", "kind": key[0], "namespace": key[1], "name": key[2]}
+            patch: list[Json] = []
+            for at, each in enumerate(item.spec.template.spec.topology_spread_constraints or ()):
+                keys = each.match_label_keys or []
+                if each.when_unsatisfiable == DO_NOT_SCHEDULE and TEMPLATE_HASH_LABEL not in keys:
+                    path = f"/spec/template/spec/topologySpreadConstraints/{at}/matchLabelKeys"
+                    patch.append({"op": "add", "path": path, "value": [*keys, TEMPLATE_HASH_LABEL]})
+            if patch:
+                title = f"matchLabelKeys: [{TEMPLATE_HASH_LABEL}] of {key[1]}/{key[2]}"
+                means: Means = "rollout" if exists(item) else "create"
+                yield Change("matchLabelKeys", title, reference, tuple(patch), means)
+
     def _with_fewer_ready(self, change: Change, at: str) -> Iterator[Change]:
         """Yield the change to a rolling update that may delete a quarter of the old pods before it creates new ones."""
         inventories = [self._begun.inventory, *self._begun.manifests.values()]
@@ -330,36 +346,6 @@ class _Search:
                     break
 
 
-def _skewed_rollouts(drill: Drill) -> set[ObjectKey]:
-    """Return the Deployments that a step rolled out and that exceed a hard constraint at the end of some run."""
-    rolled = {key_of(each) for step in drill.steps for each in step.rollouts}
-    states = (state for each in (drill, *drill.others) for state in each.workloads)
-    exceeding = {key_of(state) for state in states if any(each.hard and each.is_exceeded for each in state.spread)}
-    return rolled & exceeding
-
-
-def _own_pods_only(item: Deployment) -> Iterator[Change]:
-    """Yield the change with which the hard constraints of a Deployment count pods of one revision."""
-    path, keys = "/spec/template/spec/topologySpreadConstraints", [TEMPLATE_HASH_LABEL]
-    given = item.spec.template.spec.topology_spread_constraints or ()
-    counting = [
-        (at, each)
-        for at, each in enumerate(given)
-        if each.when_unsatisfiable == DO_NOT_SCHEDULE and TEMPLATE_HASH_LABEL not in (each.match_label_keys or ())
-    ]
-    patch: tuple[Json, ...] = tuple(
-        {"op": "add", "path": f"{path}/{at}/matchLabelKeys", "value": [*(each.match_label_keys or ()), *keys]}
-        for at, each in counting
-    )
-    if patch:
-        namespace = item.namespace or "default"
-        reference = {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": namespace, "name": item.name}
-        where = f"on {counting[0][1].topology_key}" if len(patch) == 1 else "on every hard constraint"
-        title = f"matchLabelKeys: [{TEMPLATE_HASH_LABEL}] {where} of {namespace}/{item.name}"
-        means: Means = "rollout" if exists(item) else "create"
-        yield Change("matchLabelKeys", title, reference, patch, means, (1.0,))
-
-
 def _budget_changes(drill: Drill, given: Inventory) -> Iterator[Change]:
     """Yield a change of each budget that blocks a drain: one pod less is needed."""
     blocked = filter(None, (BLOCKED_BY_BUDGET.match(each.why) for each in drill.harm.not_evicted))
@@ -380,6 +366,21 @@ def _budget_changes(drill: Drill, given: Inventory) -> Iterator[Change]:
         title = f"{field} {value} instead of {old} in the PodDisruptionBudget {name}"
         patch: tuple[Json, ...] = ({"op": "replace", "path": f"/spec/{field}", "value": value},)
         yield Change("budget", title, reference, patch, "cluster", (1.0,), objects=(replace(each, spec=spec),))
+
+
+def _scale_changes(drill: Drill, given: Inventory) -> Iterator[Change]:
+    """Yield one more replica of each workload with pods that a budget keeps on a drained node."""
+    kept = {(each.namespace, each.workload) for each in drill.harm.not_evicted if BLOCKED_BY_BUDGET.match(each.why)}
+    owners: tuple[Deployment | StatefulSet, ...] = (*given.deployments, *given.stateful_sets)
+    for each in owners:
+        kind, name = type(each).__name__, f"{each.namespace}/{each.name}"
+        if (each.namespace, f"{kind}/{each.name}") in kept:
+            replicas = 1 if each.spec.replicas is None else each.spec.replicas
+            title = f"{replicas + 1} replicas instead of {replicas} of {name}"
+            reference = {"apiVersion": "apps/v1", "kind": kind, "namespace": each.namespace, "name": each.name}
+            patch: tuple[Json, ...] = ({"op": "replace", "path": "/spec/replicas", "value": replicas + 1},)
+            scaled = replace(each, spec=replace(each.spec, replicas=replicas + 1))
+            yield Change("replicas", title, reference, patch, "cluster", (2.0,), objects=(scaled,))
 
 
 def _of_workloads(changes: Sequence[Change], title: str) -> Change:

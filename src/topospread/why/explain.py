@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -49,7 +50,7 @@ from .result import ConstraintTable, Explanation, NearestNode, PodSituation
 from .scores import score_table
 from .suggest import suggestions
 from .target import ExplainedPod, candidates, find, gated_of, one_more, parse_target, unbound
-from .what_if import EFFORT, Baseline, looked_at
+from .what_if import EFFORT, Baselines, looked_at
 
 NEAREST = 3
 """Number of kinds of nearest nodes that an explanation keeps."""
@@ -133,8 +134,14 @@ class Waiting(msgspec.Struct, frozen=True):
     pending: tuple[PendingPods, ...]
 
 
-def explain_pending(
-    inventory: Inventory, run: Run, chosen: Container[Workload], *, suggest: bool, progress: Progress | None = None
+def explain_pending(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    run: Run,
+    chosen: Container[Workload],
+    *,
+    suggest: bool,
+    progress: Progress | None = None,
+    result: Simulation | None = None,
 ) -> Waiting:
     """Explain one pending pod of each workload and situation.
 
@@ -146,11 +153,12 @@ def explain_pending(
         chosen: the workloads to explain.
         suggest: whether changes that would help are tried.
         progress: receives the number of tried pods.
+        result: the result of the simulation, if it is known.
     """
     simulation = RepeatedSimulation(run)
     explainer = _Explainer(inventory, run, suggest, progress)
-    ended = simulation.carry_out(progress=progress)
-    result = judged(result_of(ended), inventory, run.options)
+    ended = _End(run, simulation.carry_out(progress=progress))
+    result = result or judged(result_of(ended.run), inventory, run.options)
     opened = set(result.open_pods)
     waiting = [
         (queued, situation)
@@ -170,7 +178,7 @@ def explain_pending(
             continue
         explanation = explainer.pending(simulation, ended, pods)
         if explanation.searched and explanation.state == "pending":
-            ended = simulation.carry_out()
+            ended = _End(run, simulation.carry_out())
         explainer.suggests = explainer.suggests and simulation.placed < EFFORT
         found.append(PendingPods(workload, tuple(each.name for each in pods), explanation))
     for workload, kinds in others.items():
@@ -180,7 +188,7 @@ def explain_pending(
     return Waiting(result, tuple(found))
 
 
-def _pending_pods(ended: Run | None, run: Run, queue: Iterable[QueuedPod]) -> Iterator[tuple[QueuedPod, object]]:
+def _pending_pods(ended: _End | None, run: Run, queue: Iterable[QueuedPod]) -> Iterator[tuple[QueuedPod, object]]:
     """Yield (pending pod, key of its situation). The key holds kube-scheduler's reasons, or the reason for waiting.
 
     A pod that its StatefulSet has not created is in the situation of the pod before it.
@@ -192,7 +200,7 @@ def _pending_pods(ended: Run | None, run: Run, queue: Iterable[QueuedPod]) -> It
     """
     known: dict[int, object] = {}
     reasons: dict[int, object] = {}
-    for queued, outcome in _latest(ended, queue) if ended is not None else ():
+    for queued, outcome in ended.latest(queue) if ended is not None else ():
         if outcome.pending:
             verdict = outcome.verdict
             situation: object = outcome.placement.message
@@ -211,6 +219,48 @@ _Moment = tuple[Verdict | None, dict[str, Any], str | None]
 """(verdict, facts about the node, node name) just before a pod is bound."""
 
 
+class _End:
+    """The end of a simulation, with facts that are collected once for all pods that are explained there."""
+
+    def __init__(self, begun: Run, run: Run) -> None:
+        self._begun = begun
+        self.run = run
+
+    @cached_property
+    def baselines(self) -> Baselines:
+        """The number of placed pods of each workload."""
+        return Baselines(self.run)
+
+    @cached_property
+    def owners(self) -> PodOwners:
+        """The workload of each pod."""
+        return PodOwners(self.run.cluster, self._begun.owners, self.run.queue)
+
+    @cached_property
+    def unjudged(self) -> list[tuple[NotJudgedError, str]]:
+        """The unjudged parts of the pending pods, each with NAMESPACE/NAME of its pod."""
+        outcomes = ((each, outcome) for each in self.run.queue if (outcome := self.run.outcome(each)) is not None)
+        pending = ((each, outcome.unjudged) for each, outcome in outcomes if outcome.pending)
+        return [(part, f"{it.namespace}/{it.name}") for it, parts in pending for part in parts]
+
+    @cached_property
+    def _recreated(self) -> dict[str, QueuedPod]:
+        """NAMESPACE/NAME of an evicted pod → its replacement."""
+        anew = {f"{each.namespace}/{each.name}": each.created_anew for each in self.run.evictions}
+        by_name = {(each.namespace, each.name): each for each in self.run.queue} if anew else {}
+        return {old: by_name[old.partition("/")[0], new] for old, new in anew.items() if new}
+
+    def latest(self, pods: Iterable[QueuedPod]) -> list[tuple[QueuedPod, PodOutcome]]:
+        """Return pods with their outcomes; an evicted pod is represented by its replacement."""
+        found = []
+        for pod in pods:
+            queued, outcome = pod, self.run.outcomes[id(pod)]
+            while outcome.evicted and (other := self._recreated.get(f"{queued.namespace}/{queued.name}")):
+                queued, outcome = other, self.run.outcomes[id(other)]
+            found.append((queued, outcome))
+        return found
+
+
 class _Explainer:
     """Builds explanations of an inventory's pods."""
 
@@ -227,10 +277,8 @@ class _Explainer:
         self._run = run
         self.suggests = suggest
         self._progress = progress
-        self._ended: Run | None = None
+        self._ended: _End | None = None
         self._skews: dict[int, dict[int, int]] = {}
-        self._owners: tuple[Run, PodOwners] | None = None
-        self._open: tuple[Run, list[tuple[NotJudgedError, str]]] | None = None
 
     def explain(self, subject: ExplainedPod, *, another: bool) -> Explanation:
         if subject.bound is not None:
@@ -258,21 +306,21 @@ class _Explainer:
         own = [each for each in self._run.queue if each.workload is workload]
         if ended is None and own:
             simulation = RepeatedSimulation(self._run)
-            ended = simulation.carry_out(progress=self._progress)
+            ended = _End(self._run, simulation.carry_out(progress=self._progress))
             simulation.restore()
-        evicted = {(each.namespace, each.name) for each in ended.evictions} if ended is not None else set()
+        evicted = {(each.namespace, each.name) for each in ended.run.evictions} if ended is not None else set()
         having = [pod.name for pod in workload.existing if (pod.namespace, pod.name) not in evicted]
         found: dict[object, list[QueuedPod]] = {}
         first: dict[object, PodOutcome] = {}
         pairs: list[tuple[QueuedPod, object]] = []
         if ended is not None:
-            having += [queued.name for queued, outcome in _latest(ended, own) if not outcome.pending]
+            having += [queued.name for queued, outcome in ended.latest(own) if not outcome.pending]
         pairs += _pending_pods(ended, self._run, own)
         for queued, situation in pairs:
             if queued.workload is workload:
                 found.setdefault(situation, []).append(queued)
                 if situation not in first:
-                    outcome = ended.outcome(queued) if ended is not None else None
+                    outcome = ended.run.outcome(queued) if ended is not None else None
                     first[situation] = outcome or PodOutcome(not_asked(queued))
         pending = []
         for situation, pods in found.items():
@@ -282,22 +330,22 @@ class _Explainer:
         pending.sort(key=lambda each: (each.verdict == "unknown", -len(each.pods)))
         return (*([PodSituation("yes", tuple(having))] if having else []), *pending)
 
-    def unexplained(self, ended: Run, kinds: list[list[QueuedPod]]) -> Explanation:
+    def unexplained(self, ended: _End, kinds: list[list[QueuedPod]]) -> Explanation:
         """Return an explanation of the first of the remaining pods, with the number of situations."""
         first = kinds[0][0]
-        outcome = ended.outcome(first)
+        outcome = ended.run.outcome(first)
         says = outcome.placement.message if outcome is not None else first.waits
         count = sum(map(len, kinds))
         facts = {"message": f"{len(kinds)} further situations, for example: {says}", "pending": count, "wanted": count}
         return self._explanation(first, "pending", None, None, facts)
 
-    def pending(self, simulation: RepeatedSimulation, ended: Run, pods: list[QueuedPod]) -> Explanation:
+    def pending(self, simulation: RepeatedSimulation, ended: _End, pods: list[QueuedPod]) -> Explanation:
         """Explain the first judged pod of a workload's pending pods, at the end of a simulation.
 
         The state is left at the beginning if changes were tried.
         """
         self._ended = ended
-        tried = _latest(ended, (each for each in pods if ended.outcome(each) is not None))
+        tried = ended.latest(each for each in pods if ended.run.outcome(each) is not None)
         if not tried:
             return self._waiting(pods[0], pods[0].waits)
         queued, outcome = next((each for each in tried if each[1].verdict is not None), tried[0])
@@ -310,11 +358,11 @@ class _Explainer:
         simulation = RepeatedSimulation(self._run)
         seen: list[_Moment] = []
         if len(pods) == 1:
-            seen, ended = self._watched(simulation, pods[0], None)
+            seen, run = self._watched(simulation, pods[0], None)
         else:
-            ended = simulation.carry_out(progress=self._progress)
-        self._ended = ended
-        outcomes = _latest(ended, pods)
+            run = simulation.carry_out(progress=self._progress)
+        self._ended = ended = _End(self._run, run)
+        outcomes = ended.latest(pods)
         waiting = [(each, outcome) for each, outcome in outcomes if outcome.pending]
         queued, outcome = (waiting or outcomes)[0]
         if outcome.pending and outcome.verdict is None:
@@ -323,17 +371,18 @@ class _Explainer:
             return self._pending(simulation, ended, queued, outcome)
         if len(pods) > 1 or outcome.placement.hinted:
             simulation.restore()
-            seen, ended = self._watched(simulation, queued, outcome.placement)
+            seen, run = self._watched(simulation, queued, outcome.placement)
+            ended = _End(self._run, run)
         return self._placed(queued, outcome.placement, seen, ended)
 
     def _pending(
-        self, simulation: RepeatedSimulation, ended: Run, queued: QueuedPod, outcome: PodOutcome
+        self, simulation: RepeatedSimulation, ended: _End, queued: QueuedPod, outcome: PodOutcome
     ) -> Explanation:
         scheduler = self._run.scheduler
-        baseline = Baseline.of(ended, queued.workload)
+        baseline = ended.baselines.of(queued.workload)
         if self.suggests:
             if not self._skews:
-                every = spreads(ended).items()
+                every = spreads(ended.run).items()
                 self._skews = {of: {each.position: each.skew for each in found if each.hard} for of, found in every}
             baseline = replace(baseline, skews=self._skews)
         facts: dict[str, Any] = {
@@ -343,27 +392,28 @@ class _Explainer:
             "wanted": baseline.wanted,
         }
         verdict = scheduler.verdict(queued.pod, queued.name)
-        refused = _refusal_of_group(ended, queued) if verdict.feasible else None
+        refused = _refusal_of_group(ended.run, queued) if verdict.feasible else None
         if verdict.error:
             return self._explanation(queued, "pending", None, refused or verdict, facts)
         obstacles = _obstacles(scheduler, queued.pod, verdict)
-        template = queued.workload.template
-        newest = obstacles
-        # A pod may differ from the template although it has its revision, for example if the template was read later.
-        if template is not None and queued.workload.kind in MADE_OF_TEMPLATE:
-            newest = _obstacles(scheduler, template, scheduler.verdict(template, queued.name))
-        waiting = sum(each.workload is queued.workload for each in simulation.queue)
-        older = template is not None and is_older(queued.pod, template)
-        found = looked_at(baseline, obstacles, newest, surplus_pods(queued.workload, waiting), older=older)
         if refused is None:
             facts |= {
-                "constraints": _tables(obstacles, self._owners_at_end(ended), queued.workload),
+                "constraints": _tables(obstacles, ended.owners, queued.workload),
                 "plugins": obstacles.rejections(),
                 "nearest": obstacles.nearest(NEAREST, by_details=_NAMED_REASONS),
                 "admitted": obstacles.admitted(),
                 "core": obstacles.core(),
             }
         if self.suggests:
+            template = queued.workload.template
+            newest = obstacles
+            # A pod may differ from the template although it has its revision, for example if the template was read
+            # later.
+            if template is not None and queued.workload.kind in MADE_OF_TEMPLATE:
+                newest = _obstacles(scheduler, template, scheduler.verdict(template, queued.name))
+            waiting = simulation.queued[id(queued.workload)]
+            older = template is not None and is_older(queued.pod, template)
+            found = looked_at(baseline, obstacles, newest, surplus_pods(queued.workload, waiting), older=older)
             simulation.restore()
             known = self._run.cluster.nodes.row_of  # `restore` has removed the nodes that pools added
             there = tuple(
@@ -390,13 +440,13 @@ class _Explainer:
         key = pod_key(queued.namespace, queued.name)
         return seen, simulation.watch(key, queued.pod, look, self._progress, self._known)
 
-    def _placed(self, queued: QueuedPod, placement: Placement, seen: list[_Moment], ended: Run) -> Explanation:
+    def _placed(self, queued: QueuedPod, placement: Placement, seen: list[_Moment], ended: _End) -> Explanation:
         key = pod_key(queued.namespace, queued.name)
         # `seen` is empty if plugins cannot score: kube-scheduler then places a pod only on a single feasible node.
-        verdict, facts, node = seen[-1] if seen else (None, {}, _latest(ended, [queued])[0][1].placement.node)
-        baseline = Baseline.of(ended, queued.workload)
+        verdict, facts, node = seen[-1] if seen else (None, {}, ended.latest([queued])[0][1].placement.node)
+        baseline = ended.baselines.of(queued.workload)
         facts |= {"pending": baseline.pending, "wanted": baseline.wanted}
-        evictions = tuple(f"{each.namespace}/{each.name}" for each in ended.evictions if each.preemptor == key)
+        evictions = tuple(f"{each.namespace}/{each.name}" for each in ended.run.evictions if each.preemptor == key)
         facts |= {"evictions": evictions, "from_batch": placement.hinted}
         return self._explanation(queued, "placed", node, verdict, facts)
 
@@ -436,17 +486,11 @@ class _Explainer:
             "without": tuple(without_each(scheduler, pod, queued.name, verdict)),
         }
 
-    def _owners_at_end(self, ended: Run) -> PodOwners:
-        """Return the owners of the pods at the end of a simulation; all its pending pods share them."""
-        if self._owners is None or self._owners[0] is not ended:
-            self._owners = ended, PodOwners(self._run.cluster, self._run.owners, ended.queue)
-        return self._owners[1]
-
     def _waiting(self, queued: QueuedPod, message: str) -> Explanation:
         facts: dict[str, Any] = {"message": message, "pending": 1, "wanted": 1}
         if queued.refused and self.suggests and self._run.plan.quotas is not None:
             simulation = RepeatedSimulation(self._run)
-            before = Baseline.of(self._ended or simulation.carry_out(), queued.workload)
+            before = (self._ended or _End(self._run, simulation.carry_out())).baselines.of(queued.workload)
             if self._ended is None:
                 simulation.restore()
             facts["suggestions"] = tuple(raised_quotas(self._inventory, self._run, queued.workload, before))
@@ -457,9 +501,8 @@ class _Explainer:
         self, queued: QueuedPod, state: Any, node: str | None, verdict: Verdict | None, facts: dict[str, Any]
     ) -> Explanation:
         planned, workload = self._run.plan, queued.workload
-        namesakes = (pod for pod in self._inventory.pods if pod.metadata.name == queued.name)
-        stored = (state == "bound" and queued.pod.metadata.is_stored) or any(
-            (pod.namespace or "default") == queued.namespace and exists(pod) for pod in namesakes
+        stored = (state == "bound" and queued.pod.metadata.is_stored) or (
+            (queued.namespace, queued.name) in self._existing
         )
         begun = seconds(queued.created) if queued.created and state in ("pending", "waiting") else None
         latest = None if begun is None else snapshot_time(self._inventory.nodes, self._inventory.pods)
@@ -479,7 +522,7 @@ class _Explainer:
             notes=(
                 *workload.notes,
                 *_of_old_condition(queued.pod, str(facts.get("preemption", ""))),
-                *filter(None, [filtered_by_extender(self._ended or self._run, queued)]),
+                *filter(None, [filtered_by_extender(self._ended.run if self._ended else self._run, queued)]),
             ),
             **facts,
         )
@@ -488,12 +531,12 @@ class _Explainer:
         """Return the unjudged parts of the pod itself and of the run's pending pods."""
         own = f"{subject.namespace}/{subject.name}"
         found = [(part, own) for part in verdict.unjudged] if verdict is not None and verdict.error else []
-        ended = self._ended
-        if ended is not None and (self._open is None or self._open[0] is not ended):
-            outcomes = ((each, outcome) for each in ended.queue if (outcome := ended.outcome(each)) is not None)
-            pending = ((each, outcome.unjudged) for each, outcome in outcomes if outcome.pending)
-            self._open = ended, [(part, f"{it.namespace}/{it.name}") for it, parts in pending for part in parts]
-        return unjudged_of([*found, *(self._open[1] if ended is not None and self._open is not None else ())])
+        return unjudged_of([*found, *(self._ended.unjudged if self._ended else ())])
+
+    @cached_property
+    def _existing(self) -> set[tuple[str, str]]:
+        """(namespace, name) of the pods that exist."""
+        return {(pod.namespace or "default", pod.name) for pod in self._inventory.pods if exists(pod)}
 
 
 def _of_old_condition(pod: Pod, preemption: str) -> Iterator[str]:
@@ -530,17 +573,3 @@ def _refusal_of_group(ended: Run, queued: QueuedPod) -> Verdict | None:
         and (outcome := ended.outcome(each)) is not None
     )
     return next((each for each in verdicts if each is not None and each.rejectors == {GANG}), None)
-
-
-def _latest(run: Run, pods: Iterable[QueuedPod]) -> list[tuple[QueuedPod, PodOutcome]]:
-    """Return pods with their outcomes; an evicted pod is represented by its replacement."""
-    anew = {f"{each.namespace}/{each.name}": each.created_anew for each in run.evictions}
-    by_name = {(each.namespace, each.name): each for each in run.queue} if anew else {}
-    found = []
-    for pod in pods:
-        queued, outcome = pod, run.outcomes[id(pod)]
-        while outcome.evicted and (name := anew.get(f"{queued.namespace}/{queued.name}")):
-            queued = by_name[queued.namespace, name]
-            outcome = run.outcomes[id(queued)]
-        found.append((queued, outcome))
-    return found

@@ -14,7 +14,7 @@ from topospread.simulation.run import Run, prepare
 from .changes import pointer
 from .repeated_simulation import RepeatedSimulation
 from .result import Further, Suggestion
-from .what_if import Baseline
+from .what_if import Baseline, Baselines
 
 _PLANS = 8
 """Maximum number of limits to try. Several may be needed, because other workloads' pods may use the quota first."""
@@ -44,7 +44,7 @@ def raised_quotas(inventory: Inventory, run: Run, workload: Workload, before: Ba
         refused = _refused(made, own)
         if not refused:
             break
-    after = Baseline.of(RepeatedSimulation(made).carry_out(), own)
+    after = Baselines(RepeatedSimulation(made).carry_out()).of(own)
     if refused or after.placed <= before.placed:
         return
     names = {f"{each.namespace}/{each.name}" for each in made.queue if each.workload is own}

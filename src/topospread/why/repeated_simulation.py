@@ -6,6 +6,7 @@ every run, if the options have any.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 
@@ -33,12 +34,14 @@ class RepeatedSimulation:
     Attributes:
         run: the prepared run, which is never placed itself.
         queue: the pods to place.
+        queued: ``id`` of a workload → number of its pods in ``queue``.
         placed: number of placement attempts so far, as a measure of the work.
     """
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.queue: tuple[QueuedPod, ...] = tuple(run.queue)
+        self.queued = Counter(id(each.workload) for each in self.queue)
         self.placed = 0
         self._existing = {id(each): (each.existing, each.replicas) for each in run.plan.workloads}
         self._nodes = run.plan.inventory.nodes

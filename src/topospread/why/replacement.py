@@ -61,13 +61,28 @@ def replaced(
     else:
         made = _one_by_one(workload, gone, waiting, of_pod)
     others = [each for each in queue if each.workload is not workload]
-    if means == "recreate":
-        queue, later = others, in_scheduling_order(made)
-    else:
-        at = {id(each): i for i, each in enumerate(workloads)}
-        queue, later = sorted([*others, *made], key=lambda each: at.get(id(each.workload), len(at))), []
+    recreated = means == "recreate"
+    queue = in_scheduling_order(others) if recreated else _in_order([*others, *made], workloads)
+    later = in_scheduling_order(made) if recreated else ()
     kept = len(workload.existing) if stay else 0
-    return Replacement(tuple(in_scheduling_order(queue)), tuple(later), tuple(made), tuple(gone), kept)
+    return Replacement(tuple(queue), tuple(later), tuple(made), tuple(gone), kept)
+
+
+def with_missing_replicas(
+    queue: Sequence[QueuedPod], workloads: Sequence[Workload], workload: Workload, count: int
+) -> Sequence[QueuedPod]:
+    """Return the queue, in scheduling order, with ``count`` more replicas of a workload.
+
+    Its controller creates them for deleted pods. Without a template the queue is unchanged.
+    """
+    if workload.template is None:
+        return queue
+    return _in_order([*queue, *_alike(workload, workload.template, count)], workloads)
+
+
+def _in_order(queue: Sequence[QueuedPod], workloads: Sequence[Workload]) -> Sequence[QueuedPod]:
+    at = {id(each): i for i, each in enumerate(workloads)}
+    return in_scheduling_order(sorted(queue, key=lambda each: at.get(id(each.workload), len(at))))
 
 
 def _alike(workload: Workload, pod: Pod, count: int) -> list[QueuedPod]:

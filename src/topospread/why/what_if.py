@@ -28,7 +28,7 @@ from .domains import constraint_tables
 from .own_constraints import in_force
 from .rejections_per_node import TAINTS, RejectionsPerNode, Shortage
 from .repeated_simulation import RepeatedSimulation, tried_pods
-from .replacement import replaced
+from .replacement import replaced, with_missing_replicas
 from .result import ConstraintTable, Further, Suggestion
 from .rolling_update import RollingUpdate
 from .typo_suggestions import Meant, keeps_away, meant_by
@@ -62,26 +62,28 @@ class Baseline:
     nodes: frozenset[str]
     skews: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, run: Run, workload: Workload) -> Baseline:
-        """Return the result of a run, whose state must still exist."""
-        nodes: set[str] = set()
-        placed = wanted = len(workload.existing)
-        for queued in tried_pods(run):
-            outcome = run.outcome(queued)
-            if outcome is None or outcome.evicted:
-                continue
-            own = queued.workload is workload
-            wanted += own
-            if not outcome.pending:
-                nodes.add(pod_key(queued.namespace, queued.name))
-                placed += own
-        return cls(placed, wanted, frozenset(nodes))
-
     @property
     def pending(self) -> int:
         """Number of the workload's pods without a node."""
         return self.wanted - self.placed
+
+
+class Baselines:
+    """The result of a run for every workload, counted in one pass."""
+
+    def __init__(self, run: Run) -> None:
+        """Count the pods of a run, whose state must still exist."""
+        outcomes = [(queued, run.outcome(queued)) for queued in tried_pods(run)]
+        tried = [(queued, outcome) for queued, outcome in outcomes if outcome is not None and not outcome.evicted]
+        placed = [queued for queued, outcome in tried if not outcome.pending]
+        self._wanted = Counter(id(queued.workload) for queued, _ in tried)
+        self._placed = Counter(id(queued.workload) for queued in placed)
+        self._nodes = frozenset(pod_key(queued.namespace, queued.name) for queued in placed)
+
+    def of(self, workload: Workload) -> Baseline:
+        """Return the result of one workload."""
+        there = len(workload.existing)
+        return Baseline(there + self._placed[id(workload)], there + self._wanted[id(workload)], self._nodes)
 
 
 @dataclass
@@ -172,7 +174,7 @@ class WhatIf:
 
         if (found := completed(change.strategy)) is not None:
             return found
-        waiting = sum(each.workload is self.workload for each in self.simulation.queue)
+        waiting = self.simulation.queued[id(self.workload)]
         goes_on = change.kind == "restart" and surplus_pods(self.workload, waiting)
         slow = completed(Strategy(max_surge=0, max_unavailable=1)) if change.patch or goes_on else None
         if slow is None:
@@ -205,6 +207,9 @@ class WhatIf:
         try:
             gone = deleted = self._with_cluster_changes(change)
             kept, wanted = kept - deleted, wanted - deleted
+            if deleted and (missing := self.workload.replicas - wanted) > 0:
+                queue = (*with_missing_replicas(queue, simulation.run.plan.workloads, self.workload, missing),)
+                wanted += missing
             if change.of_pod is not None:
                 new = replaced(queue, simulation.run.plan.workloads, self.workload, change.of_pod, change.means)
                 simulation.without(new.gone)

@@ -142,26 +142,9 @@ def test_a_policy_that_is_called_again_sees_what_others_changed() -> None:
     assert (template.labels["last"], template.labels["copied"]) == ("x", "x")
 
 
-def test_lists_are_merged_in_the_order_of_structured_merge_diff() -> None:
-    from topospread.admission.patches import applied
-
-    def merged(left: str, right: str) -> str:
-        given, part = ({"spec": {"containers": [{"name": each} for each in names]}} for names in (left, right))
-        return "".join(each["name"] for each in applied("Pod", given, part)["spec"]["containers"])
-
-    assert [merged(*each.split()) for each in ("abc b", "abc cx", "abc xa", "abc ca", "ab xy")] == [
-        "abc", "abcx", "xabc", "bca", "abxy",
-    ]  # fmt: skip
-
-
 DOUBLED = [{"name": "v0", "expression": "['a']"}] + [
     {"name": f"v{level}", "expression": f"[variables.v{level - 1}, variables.v{level - 1}]"} for level in range(1, 60)
 ]
-COPIES = ", ".join(
-    f'JSONPatch{{op: "copy", from: "/metadata/labels", path: "/metadata/annotations/a{level}"}}, '
-    f'JSONPatch{{op: "copy", from: "/metadata/annotations", path: "/metadata/labels/b{level}"}}'
-    for level in range(60)
-)
 
 
 @pytest.mark.parametrize(
@@ -178,13 +161,17 @@ def test_a_value_of_more_parts_than_there_is_time_for_is_not_evaluated(expressio
     assert (verdict, "its expressions take too long" in reason) == ("unknown", True), reason
 
 
-def test_copies_of_copies_end_where_the_api_server_ends_them() -> None:
-    annotated = '[JSONPatch{op: "add", path: "/metadata/annotations", value: {}}, ' + COPIES + "]"
-    verdict, message = found_by(*policy(annotated), deployment())
-    assert (verdict, "denied request: JSON Patch: …" in message) == ("no", True), message
-
-
 def test_each_mutation_takes_the_steps_of_its_copy_of_the_object() -> None:
     many = policy(*['[JSONPatch{op: "add", path: "/spec/nodeName", value: ""}]'] * 3_000)
     verdict, reason = found_by(*many, deployment())
     assert (verdict, "its expressions take too long" in reason) == ("unknown", True), reason
+
+
+def test_a_change_of_a_replica_set_that_is_not_known_leaves_the_pods_open() -> None:
+    labelled = "Object{metadata: Object.metadata{labels: {'by': request.userInfo.username}}}"
+    rule = {**WORKLOADS, "resources": ["replicasets"]}
+    selecting = [{"resourceRules": [rule], "objectSelector": {"matchLabels": {"app": app}}} for app in ("web", "db")]
+    verdict, because = found_by(*policy(labelled, matchConstraints=selecting[0]), deployment())
+    assert (verdict, "the user that creates it" in because) == ("unknown", True), because
+    assert found_by(*policy(labelled, matchConstraints=selecting[1]), deployment())[0] == "yes"
+    assert found_by(*policy("Object{}", matchConstraints=selecting[0]), deployment())[0] == "yes"

@@ -13,6 +13,7 @@ from topospread.admission.new_pods import NewPodRules
 from topospread.admission.pod_admission import Admission
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
+from topospread.api.pod_groups import PodGroup, PodGroupSpec
 from topospread.config.gates import gates_for
 from topospread.errors import InvalidError, Place
 
@@ -278,3 +279,11 @@ def test_keys_that_the_selector_has_already_are_refused_before_they_were_merged(
     selected = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "p"}}, "matchLabelKeys": ["app"]}
     found = list(invalid_label_keys(typed(topologySpreadConstraints=[CONSTRAINT | selected]).spec, gates))
     assert [each.field for each in found] == ["spec.topologySpreadConstraints[0].matchLabelKeys[0]"] * refused
+
+
+@pytest.mark.parametrize(("name", "priority"), [("high", 1000), ("gone", 0), (None, 0)])
+def test_a_pod_group_has_the_priority_of_its_class_if_there_is_one(name, priority):
+    group = PodGroup(spec=PodGroupSpec(priority_class_name=name))
+    assert admission(HIGH).admit_group(group).spec.priority == priority
+    own = PodGroup(spec=PodGroupSpec(priority_class_name=name, priority=7))
+    assert admission(HIGH).admit_group(own) is own

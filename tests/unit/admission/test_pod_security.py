@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from conformance import pod_security
+from tests.unit.plugins.storage_builders import pod
+from topospread.admission.pod_security import refusal
 
 CASES = pod_security.kept()
 
@@ -26,3 +30,10 @@ def test_stored_cases_break_every_rule_and_none() -> None:
 
 def test_generator_repeats_a_seed() -> None:
     assert pod_security.questions(7, 20) == pod_security.questions(7, 20)
+
+
+@pytest.mark.parametrize(("version", "refused"), [("v1.30", True), ("v1.31", False), ("latest", False)])
+def test_the_type_of_container_engines_is_allowed_since_1_31(version: str, refused: bool) -> None:
+    options = {"seLinuxOptions": {"type": "container_engine_t"}}
+    given = pod(containers=[{"name": "c", "securityContext": options}])
+    assert ("seLinuxOptions" in refusal(given, "baseline", version, 37)) == refused

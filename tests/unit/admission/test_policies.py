@@ -179,3 +179,12 @@ def test_a_pod_is_written_once_for_all_bindings(monkeypatch: pytest.MonkeyPatch)
         assert verdict(policy(), *many, deployment(2)) == "unknown"
         found.append(calls)
     assert found[0] == found[1] > 0
+
+
+@pytest.mark.parametrize(("version", "expected"), [("1.35", "unknown"), ("1.36", "no"), ("1.37", "no")])
+def test_levels_are_judged_since_1_36(version: str, expected: str) -> None:
+    labels = {"pod-security.kubernetes.io/enforce": "baseline"}
+    privileged = deployment()
+    privileged["spec"]["template"]["spec"]["hostNetwork"] = True
+    options = SimulationOptions(kube_version=version)
+    assert verdict(namespace(**labels), privileged, options=options) == expected

@@ -50,8 +50,8 @@ GPUS = "nvidia.com/gpu"
             OF,
             [*CLOSED_ZONE, FULL, web("a"), web("b")],
             (["spread-domain-full", "cordoned", "cpu-short"], "any-of"),
-                        "maxSkew 1 over zones admits only zone-c, where c1 is cordoned and c2 lacks 300m cpu",
-            "maxSkew 1 over zones admits only zone-c, where c1 is cordoned and c2 lacks cpu",
+                        "maxSkew 1 over zones admits only zone-c, where c1 is cordoned, and c2 lacks 300m cpu",
+            "maxSkew 1 over zones admits only zone-c, where c1 is cordoned, and c2 lacks cpu",
             id="the only admitted zone is closed",
         ),
         pytest.param(
@@ -81,7 +81,7 @@ GPUS = "nvidia.com/gpu"
             spec(containers=[{"name": "c", "image": "i", "resources": {"limits": {"cpu": "9", GPUS: "1"}}}]),
             [*zones("ab"), node("c", "zone-c", cordoned=True)], (["cpu-short"], ""),
             "the pod requests 9 cpu (the largest node has 4 cpu) and 1 nvidia.com/gpu (no node has any)",
-            "a and b lack cpu, a and b lack nvidia.com/gpu and c is cordoned",
+            "a and b lack cpu, a and b lack nvidia.com/gpu, and c is cordoned",
             id="nothing that frees a node helps",
         ),
         pytest.param(
@@ -109,7 +109,7 @@ GPUS = "nvidia.com/gpu"
             spec(cpu="9", nodeSelector={"disktype": "ssd"}),
             zones(),
             (["label-missing", "cpu-short"], "all-of"),
-                        "no node has disktype=ssd and the pod requests 9 cpu (the largest node has 4 cpu)",
+                        "no node has disktype=ssd, and the pod requests 9 cpu (the largest node has 4 cpu)",
             "no node has disktype=ssd",
             id="two things everywhere",
         ),
@@ -207,13 +207,13 @@ def test_a_node_with_two_obstacles_counts_once_under_the_first_plugin_that_rejec
     small = [node(f"n{number}", "zone-b", cpu="1") for number in range(4)]
     nodes = [*gpu, *small, node("h", "zone-c", taints=[GPU], cordoned=True)]
     own, group = causes(spec(cpu="2"), *nodes)
-    says = "4 nodes have a taint that the pod does not tolerate, 4 nodes lack cpu{} and h is cordoned"
+    says = "4 nodes have a taint that the pod does not tolerate, 4 nodes lack cpu{}, and h is cordoned"
     assert why_words(own) == says.format(" (n0: 1 cpu missing)")
     assert why_words(group) == says.format("")
     assert sum(each.nodes or 0 for each in own) == len(nodes)
 
 
-@pytest.mark.parametrize(("cordoned", "too"), [(False, ""), (True, " and 4 nodes lack cpu, too (n1: 1 cpu missing)")])
+@pytest.mark.parametrize(("cordoned", "too"), [(False, ""), (True, ", and 4 nodes lack cpu, too (n1: 1 cpu missing)")])
 def test_what_all_nodes_lack_comes_first_and_the_rest_counts_if_every_node_lacks_more(cordoned: bool, too: str) -> None:
     nodes = [
         node(f"n{number}", "zone-a", cpu="1" if number else "4", cordoned=cordoned and not number)

@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import topospread
 from tests.unit.simulation.test_unknown import deployment
+from topospread.answers.plan import plan
 from topospread.cli.plan import plan as command
+from topospread.simulation.options import SimulationOptions
+from topospread.sources.folders import OTHER_AT_INSTALLATION
 
 
 def running(*, priority: int = 0) -> list[dict[str, Any]]:
@@ -112,3 +116,12 @@ def test_a_rollout_that_neither_template_completes_is_told_and_not_worse(tmp_pat
 def test_a_rollout_for_which_no_time_is_left_is_unknown(tmp_path: Path) -> None:
     said = planned(tmp_path, web(), web(image="j"), running()[:3], "--seconds", "0")
     assert said.startswith("unknown: nothing is proved to get worse; rollouts of default/web are not judged")
+
+
+def test_an_equal_note_on_an_unstable_chart_is_shown_because_its_templates_may_differ(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(running()[0]))
+    old, new = (topospread.load(str(tmp_path / "a.json")) for _ in range(2))
+    unstable = f"./web: {OTHER_AT_INSTALLATION}, because of a.yaml:1 (now)"
+    for each in (old, new):
+        each.notes += [unstable, "another note"]
+    assert plan((old, new), (SimulationOptions(), SimulationOptions())).notes == (unstable,)

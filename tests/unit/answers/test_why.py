@@ -58,7 +58,7 @@ def large() -> Why:
 def test_a_pending_pod() -> None:
     assert pending().text() == snapshot("""\
 no: shop/web-2 finds no node; 2 of the 3 pods of StatefulSet web have one
-why: maxSkew 1 over zones admits only zone-c, where c1 is cordoned and c2 lacks
+why: maxSkew 1 over zones admits only zone-c, where c1 is cordoned, and c2 lacks
      300m cpu
 fix: kubectl uncordon c1
      tried: the pod finds a node
@@ -133,8 +133,8 @@ NodeResourcesBalancedAllocation       1   72   71   71
 ImageLocality                         1    0    0    0
 total                                    651  637  463
 
-PodTopologySpread: pods × ln(domains + 2) + maxSkew − 1, added up and rounded;
-  fewer is better
+PodTopologySpread: pods × ln(domains with feasible nodes + 2) + maxSkew − 1,
+  added up and rounded; fewer is better
 A: zone-b: 0 × ln(2 + 2) + 1 = 1.000; 1.000 → 1; 100 × (1 + 1 − 1) ÷ 1 = 100 × 2
    = 200
 B: zone-c: 0 × ln(2 + 2) + 1 = 1.000; 1.000 → 1; 100 × (1 + 1 − 1) ÷ 1 = 100 × 2
@@ -239,7 +239,8 @@ def test_a_pod_that_is_not_judged_is_unknown() -> None:
 unknown: shop/web may find a node
 not judged: resource claims need ResourceSlices, which the input lacks
             (spec.resourceClaims); all other filters admit each of the 3 nodes
-to judge it, add: kubectl get resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates -A -o yaml
+to judge it: kubectl get resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates -A -o yaml
+             add its output: -f FILE
 """)
 
 
@@ -338,3 +339,29 @@ def test_the_age_of_a_pending_pod_is_said() -> None:
     assert (answer.created, answer.age) == ("2026-11-27T04:00:00Z", 5400)
     assert "\npending since: 2026-11-27T04:00:00Z, at least 1h30m0s ago\n" in answer.text()
     assert why("other", node("a"), waiting, later).created is None
+
+
+def test_each_node_has_its_score_or_the_first_plugin_that_rejects_it() -> None:
+    of = spec(constraint(), constraint(HOST))
+    nodes = [*zones("ab"), node("gpu", "zone-c", taints=[GPU]), node("bare")]
+    given = inventory(*nodes, pod("web-0", "a", of), pod("web", of=of))
+    explanation = explain(given, "web")
+    found = why_answer(explanation, each_node=True)
+    by_node = {each.node: each for each in found.each_node}
+    assert [(each.node, each.verdict, each.plugin) for each in found.each_node] == [
+        ("b", "yes", None),
+        ("a", "no", "PodTopologySpread"),
+        ("bare", "no", "PodTopologySpread"),
+        ("gpu", "no", "TaintToleration"),
+    ]
+    assert by_node["b"].total == sum(by_node["b"].points.values())
+    assert by_node["bare"].reasons == ("node(s) didn't match pod topology spread constraints (missing required label)",)
+    assert "bare  no           didn't match pod topology spread constraints (missing" in found.text()
+    assert not why_answer(explanation).each_node
+
+
+def test_of_nodes_that_only_unjudged_parts_decide_no_verdict_is_given() -> None:
+    found = why_answer(
+        explain(inventory(*zones("a"), pod("web", of=spec() | {"resourceClaims": CLAIM})), "web"), each_node=True
+    )
+    assert [(each.node, each.verdict, each.total) for each in found.each_node] == [("a", "unknown", None)]

@@ -8,9 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from topospread.api.device_claims import ResourceClaim, ResourceClaimTemplate
 from topospread.api.devices import DeviceTaintRule, ResourceSlice
-from topospread.api.pod_groups import PodGroup, Workload
 from topospread.errors import DecodeError
 from topospread.sources.admit import Rules
 from topospread.sources.load import read_objects
@@ -23,7 +21,6 @@ DEVICE: Json = {
     "capacity": {"memory": {"value": "40Gi"}},
     "taints": [{"key": "sick", "effect": "NoSchedule"}],
 }
-REQUEST: Json = {"deviceClassName": "gpu", "count": 2, "selectors": [{"cel": {"expression": "true"}}]}
 
 
 def read(version: str, kind: str, spec: Json) -> Any:
@@ -45,28 +42,6 @@ def test_a_slice_has_its_devices(version: str) -> None:
     assert json.loads(msgspec.json.encode(found)) == {"name": "d", **DEVICE}
 
 
-@pytest.mark.parametrize("version", ["v1", "v1beta2", "v1beta1"])
-@pytest.mark.parametrize("kind", ["ResourceClaim", "ResourceClaimTemplate"])
-def test_a_claim_has_its_requests(version: str, kind: str) -> None:
-    request = {"name": "r", **(REQUEST if version == "v1beta1" else {"exactly": REQUEST})}
-    either = {"name": "e", "firstAvailable": [{"name": "s", "deviceClassName": "gpu"}]}
-    spec: Json = {"devices": {"requests": [request, either], "constraints": [{"matchAttribute": "a/b"}]}}
-    item = read(f"resource.k8s.io/{version}", kind, spec if kind == "ResourceClaim" else {"spec": spec})
-    assert isinstance(item, ResourceClaim | ResourceClaimTemplate)
-    claim = item.spec if isinstance(item, ResourceClaim) else item.spec.spec
-    first, second = claim.devices.requests or ()
-    assert first.exactly is not None
-    assert (first.exactly.device_class_name, first.exactly.devices) == ("gpu", 2)
-    assert [each.devices for each in second.first_available or ()] == [1]
-
-
-def test_a_claim_keeps_its_allocation() -> None:
-    result = {"request": "r", "driver": "d", "pool": "p", "device": "x", "consumedCapacity": {"memory": "5Gi"}}
-    status = {"allocation": {"devices": {"results": [result]}}, "reservedFor": [{"resource": "pods", "name": "w"}]}
-    claim = msgspec.convert({"kind": "ResourceClaim", "status": status}, ResourceClaim)
-    assert json.loads(msgspec.json.encode(claim))["status"] == status
-
-
 def test_a_quantity_that_is_not_one_is_refused() -> None:
     spec = {"devices": [{"name": "d", "capacity": {"memory": {"value": "much"}}}]}
     with pytest.raises(DecodeError, match=r"spec\.devices\[0\]\.capacity\[memory\]\.value"):
@@ -80,15 +55,3 @@ def test_a_taint_rule_has_its_selector(version: str) -> None:
     assert isinstance(item, DeviceTaintRule)
     assert item.spec.device_selector is not None
     assert (item.spec.device_selector.pool, item.spec.taint.effect) == ("p", "NoExecute")
-
-
-def test_groups_of_pods_are_read() -> None:
-    policy: Json = {"schedulingPolicy": {"gang": {"minCount": 4}}}
-    group = read("scheduling.k8s.io/v1beta1", "PodGroup", policy)
-    assert isinstance(group, PodGroup)
-    assert group.namespace == "default"
-    assert group.spec.scheduling_policy.gang is not None
-    assert group.spec.scheduling_policy.gang.min_count == 4
-    workload = read("scheduling.k8s.io/v1alpha3", "Workload", {"podGroupTemplates": [{"name": "t", **policy}]})
-    assert isinstance(workload, Workload)
-    assert [each.name for each in workload.spec.pod_group_templates or ()] == ["t"]

@@ -1,11 +1,7 @@
-import inspect
-import re
-
 import msgspec
 import pytest
 
 from topospread.api.fields import FIELDS, TOPOLOGY_SPREAD_CONSTRAINTS, explain, paths
-from topospread.api.spread import TopologySpreadConstraint
 from topospread.errors import UsageError
 
 EIGHT = {
@@ -18,33 +14,6 @@ EIGHT = {
     "topologyKey": "string",
     "whenUnsatisfiable": "string",
 }
-
-
-def test_the_eight_fields_stand_in_kubectls_order_with_its_types():
-    assert {name: doc.type for name, doc in FIELDS.items()} == EIGHT
-    assert list(FIELDS) == sorted(EIGHT)
-
-
-def test_the_type_and_its_documentation_name_the_same_fields():
-    assert set(TopologySpreadConstraint.__struct_encode_fields__) == set(EIGHT)
-    attributes = re.findall(r"^ +(\w+): ``(\w+)``", inspect.getdoc(TopologySpreadConstraint) or "", re.MULTILINE)
-    assert dict(attributes) == dict(
-        zip(
-            TopologySpreadConstraint.__struct_fields__,
-            TopologySpreadConstraint.__struct_encode_fields__,
-            strict=True,
-        )
-    )
-
-
-def test_what_is_required_and_what_is_default_agree_with_the_type():
-    empty = TopologySpreadConstraint()
-    assert {name for name, doc in FIELDS.items() if doc.required} == {"maxSkew", "topologyKey", "whenUnsatisfiable"}
-    assert FIELDS["minDomains"].default == str(empty.effective_min_domains)
-    assert FIELDS["nodeAffinityPolicy"].default == empty.effective_node_affinity_policy
-    assert FIELDS["nodeTaintsPolicy"].default == empty.effective_node_taints_policy
-    for name in ("maxSkew", "whenUnsatisfiable"):
-        assert FIELDS[name].default == "none (the API server refuses a constraint without it)"
 
 
 def test_a_field_is_explained_as_kubectl_would():
@@ -85,11 +54,6 @@ def test_deeper_fields():
     assert "\n  key\t<string> -required-\n" in explain("labelSelector.matchExpressions")
     assert "FIELD: matchLabels <map[string]string>" in explain("topologySpreadConstraints.labelSelector.matchLabels")
     assert "FIELD: values <[]string>" in explain("labelSelector.matchExpressions[0].values")
-
-
-def test_the_versions_of_minDomains():  # noqa: N802 - the field's name
-    assert [version for version, _ in FIELDS["minDomains"].since] == ["1.24", "1.25", "1.27", "1.30"]
-    assert "\nSINCE:\n    1.24  alpha, off by default" in explain("minDomains")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,13 +14,12 @@ from topospread.answers.capacity import capacity_answer
 from topospread.answers.causes import why_words
 from topospread.capacity import CapacityReport
 from topospread.capacity.capacity import capacity
-from topospread.capacity.purchases import read_shape, shapes_of
+from topospread.capacity.purchases import read_shape
 from topospread.capacity.wanted import pods_asked, read_more, read_shares
-from topospread.errors import InputError, UsageError
+from topospread.errors import UsageError
 
 Json = dict[str, Any]
 SPREAD = {"topologySpreadConstraints": [spread()]}
-PRIORITY = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
 
 
 def asked(objects: list[Json], *of: str, **besides: Any) -> CapacityReport:
@@ -41,111 +39,9 @@ def more(report: CapacityReport) -> dict[str, int]:
     return {each.name: each.more for each in zones.domains}
 
 
-def test_the_emptiest_zone_ends_it_where_the_skew_is_hard() -> None:
-    small = [*nodes("a", "b"), node("c1", "c", cpu="3")]
-    found = asked([*small, workload("Deployment", spec=SPREAD)])
-    assert found.capacity.targets[0].more == 8
-    assert more(found) == {"a": 3, "b": 3, "c": 2}
-    assert ends(found) == "maxSkew 1 over zones admits only c, where c1 lacks cpu"
-
-
-def test_without_a_constraint_room_ends_it() -> None:
-    found = asked([*nodes("a", "b", "b"), workload("Deployment")])
-    assert found.capacity.rounds == 27
-    assert more(found) == {"a": 9, "b": 18}
-    assert ends(found) == "a1, b1 and b2 lack cpu"
-
-
 def test_what_is_there_already_counts() -> None:
     found = asked([*nodes("a"), workload("Deployment"), workload("Deployment", "other", 4)])
     assert found.capacity.rounds == 3
-
-
-def test_a_missing_replica_comes_before_more() -> None:
-    found = asked([node("a1", "a", cpu="2"), workload("Deployment")])
-    target = found.capacity.targets[0]
-    assert (target.missing, target.more, target.placed) == (1, 0, 0)
-    answer = capacity_answer(found)
-    assert (answer.verdict, answer.says) == ("no", "1 current replica of shop/web finds no node")
-    big = node("a1", "a", cpu="2")
-    big["metadata"]["labels"]["pool"] = "big"
-    says = capacity_answer(asked([big, workload("Deployment")], more=4)).says
-    assert says.startswith("1 current replica of shop/web finds no node, so none of 4 more replicas fits")
-    lines = [
-        " ".join(each.split()) for each in capacity_answer(asked([big, workload("Deployment")])).text().splitlines()
-    ]
-    assert lines[-2:] == ["ONE MORE NODE ZONE PENDING FIT MORE FIT", "like a1 of pool big a 1 of 1 1"]
-
-
-def test_missing_replicas_of_one_of_two_workloads() -> None:
-    closed = workload("Deployment", "api", 3, {"nodeSelector": {"disk": "ssd"}})
-    found = asked([*nodes("a"), workload("Deployment", replicas=1), closed], "deploy/web", "deploy/api")
-    assert capacity_answer(found).says.startswith("3 current replicas of shop/api find no node")
-
-
-def test_several_come_in_rounds() -> None:
-    found = asked([*nodes("a"), workload("Deployment"), workload("Deployment", "api", 1)], "deploy/web=2,deploy/api")
-    assert found.capacity.rounds == 2
-    assert [(each.name, each.more) for each in found.capacity.targets] == [("web", 4), ("api", 2)]
-    assert found.capacity.placed == 6
-
-
-def test_the_limit_is_said() -> None:
-    found = asked([*nodes("a"), workload("Deployment")], limit=2, shapes=["cpu=3"])
-    assert found.capacity.pending is None
-    assert not found.purchases
-    answer = capacity_answer(found)
-    assert (answer.verdict, answer.says) == ("yes", "at least 2 more replicas of shop/web fit besides its 3")
-
-
-def test_the_limit_is_at_least_what_is_asked_for() -> None:
-    assert asked([*nodes("a"), workload("Deployment")], limit=2, more=5).capacity.rounds == 5
-
-
-def test_more_than_are_planned_at_first_are_found() -> None:
-    many = [node(f"n{i}", "a", cpu="1000") for i in range(20)]
-    light = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}
-    found = asked([*many, workload("Deployment", spec=light)])
-    assert found.capacity.rounds == 20 * 110 - 3
-
-
-@pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "StatefulSet", "Job"])
-def test_whatever_has_replicas_can_have_more(kind: str) -> None:
-    made = workload(kind)
-    if kind == "ReplicationController":
-        made["apiVersion"], made["spec"]["selector"] = "v1", {"app": "web"}
-    assert asked([*nodes("a"), made], f"{kind.lower()}/web").capacity.rounds == 7
-
-
-def test_a_pod_is_placed_again_and_again(tmp_path: Path) -> None:
-    path = tmp_path / "pod.yaml"
-    path.write_text(
-        "{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {app: web}}, spec: {containers: "
-        "[{name: c, image: i, resources: {requests: {cpu: 2}}}]}}"
-    )
-    found = capacity(inventory(*nodes("a", "b")), pod=path)
-    assert (found.capacity.rounds, found.capacity.targets[0].kind) == (10, "Pod")
-    path.write_text("{apiVersion: v1, kind: Service, metadata: {name: p}, spec: {selector: {app: web}}}")
-    with pytest.raises(InputError, match="no pods found"):
-        capacity(inventory(*nodes("a", "b")), pod=path)
-
-
-@pytest.mark.parametrize(
-    ("refusing", "rounds", "words"),
-    [
-        ({"kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "default"}, "spec": {"hard": {"pods": "3"}}},
-         3, "exceeded quota: q"),
-        ({"kind": "Namespace", "metadata": {"name": "default", "labels": {
-            "pod-security.kubernetes.io/enforce": "restricted"}}}, 0, 'violates PodSecurity "restricted:latest"'),
-    ],
-)  # fmt: skip
-def test_a_pod_is_refused_as_the_api_server_refuses_it(tmp_path: Path, refusing: Json, rounds: int, words: str) -> None:
-    path = tmp_path / "pod.yaml"
-    path.write_text("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}")
-    found = capacity(inventory(*nodes("a", "b"), refusing), pod=path, more=10)
-    assert (found.capacity.rounds, verdict(found)) == (rounds, "no")
-    assert found.capacity.pending is not None
-    assert words in found.capacity.pending.message
 
 
 def test_a_quota_ends_the_room_whatever_is_not_judged() -> None:
@@ -179,7 +75,7 @@ def test_a_quota_is_shared_in_the_ratio_whatever_the_order_of_the_workloads() ->
 def test_no_nodes_are_searched_for_pods_that_a_quota_denies() -> None:
     found = asked([*nodes("a"), workload("Deployment", replicas=2), quota(pods="12")], more=12)
     assert (found.capacity.rounds, found.capacity.created, found.sizing) == (8, 10, None)
-    assert "a1 lacks cpu and ResourceQuotas admit 10 of 12 more: FailedCreate: " in why_words(
+    assert "a1 lacks cpu, and ResourceQuotas admit 10 of 12 more: FailedCreate: " in why_words(
         capacity_answer(found).causes
     )
     enough = asked([*nodes("a"), workload("Deployment", replicas=2), quota(pods="14")], more=12)
@@ -201,13 +97,6 @@ def test_a_constraint_that_honors_taints_needs_no_node(kind: str) -> None:
     assert all(each.code != "nodeTaintsPolicy" for each in capacity_answer(small).remedies)
 
 
-def test_nothing_is_evicted_and_it_is_said_what_would_be() -> None:
-    own = {"priorityClassName": "high"}
-    found = asked([*nodes("a"), PRIORITY, workload("Deployment", "low", 4), workload("Deployment", spec=own)])
-    assert found.capacity.rounds == 3
-    assert found.capacity.evicts.startswith("shop/low-")
-
-
 def test_after_a_loss_the_dead_zone_still_holds_the_minimum() -> None:
     found = asked([*nodes("a", "b", "c"), workload("Deployment", replicas=6, spec=SPREAD)], each_zone=True)
     assert [(each.target, each.capacity.rounds, each.pending) for each in found.losses] == [
@@ -223,12 +112,13 @@ def test_as_many_as_are_asked_for_have_to_fit_after_each_loss_too() -> None:
     found = capacity_answer(asked(shop, each_zone=True, more="101%"))
     assert (found.verdict, found.says) == (
         "no",
-        "20 more replicas of shop/web fit besides its 10, 10 of 11 after the loss of a",
+        "20 more replicas of shop/web fit besides its 10 (30 in all), 10 of 11 after the loss of a",
     )
     assert verdict(asked(shop, more="200%")) == "yes"
     assert verdict(asked(shop, more="200.1%")) == "no"
     assert verdict(asked(shop, more=20)) == "yes"
-    assert capacity_answer(asked(shop, more=21)).says == "20 of 21 more replicas of shop/web fit besides its 10"
+    short = capacity_answer(asked(shop, more=21))
+    assert short.says == "20 of 21 more replicas of shop/web fit besides its 10 (30 in all)"
 
 
 def test_a_node_that_is_enough_is_the_fix() -> None:
@@ -243,7 +133,7 @@ def test_a_node_that_is_enough_is_the_fix() -> None:
 def test_several_nodes_like_those_that_exist_are_the_fix_if_one_is_too_few() -> None:
     short = capacity_answer(asked([*nodes("a"), workload("Deployment")], more=20, seconds=300.0))
     assert (short.says, short.purchases[0].gain) == (
-        "7 of 20 more replicas of shop/web fit besides its 3; 2 more nodes are enough",
+        "7 of 20 more replicas of shop/web fit besides its 3 (10 in all); 2 more nodes are enough",
         10,
     )
     assert [(each.says, each.tried.places) for each in short.remedies] == [("+2 like a1 (a)", 23)]
@@ -272,60 +162,6 @@ def test_neighbours_that_cannot_be_judged_are_bracketed() -> None:
     assert found.assumed
     assert capacity_answer(asked(shop, more=7)).verdict == "unknown"
     assert capacity_answer(asked(shop, more=8)).verdict == "no"
-
-
-def test_one_more_node_helps_where_the_room_is_short() -> None:
-    own = {"topologySpreadConstraints": [spread()]}
-    shop = [*nodes("a", "b"), node("c1", "c", cpu="3"), workload("Deployment", spec=own)]
-    found = asked(shop, more=9)
-    best = found.purchases[0]
-    assert (best.shape, best.zone, best.gain) == ("like a1", "c", 20)
-    assert all(each.gain == 0 for each in found.purchases if each.zone != "c")
-    given = asked(shop, shapes=["cpu=1"])
-    assert [(each.zone, each.gain) for each in given.purchases] == [("c", 3), ("a", 0), ("b", 0)]
-
-
-def test_pods_of_daemon_sets_take_their_part_of_one_more_node() -> None:
-    found = asked([*nodes("a"), workload("Deployment"), workload("DaemonSet", "log")], shapes=["cpu=3"])
-    assert found.purchases[0].gain == 2
-
-
-def test_nodes_of_one_sort_are_one_shape() -> None:
-    plain = inventory(
-        *nodes("a", "b", "b"),
-        node("big", "b", cpu="64"),
-        node("tainted", "b", taints=[{"key": "gpu", "effect": "NoSchedule"}]),
-    ).nodes
-    assert [each.name for each in shapes_of(plain)] == ["like a1", "like big", "like tainted"]
-
-
-def test_a_node_in_a_new_zone_is_tried_where_zones_are_fewer_than_min_domains() -> None:
-    own = {"topologySpreadConstraints": [spread(minDomains=3)]}
-    found = asked([*nodes("a", "b"), workload("Deployment", replicas=2, spec=own)], more=99, seconds=300.0)
-    assert [(each.zone, each.gain) for each in found.purchases] == [("a new zone", 28), ("a", 0), ("b", 0)]
-    sized = capacity_answer(found).sizing
-    assert sized is not None
-    assert sized.words == "+3 like a1 (a), +3 like a1 (b), +4 like a1 (a new zone)"
-    even = asked([*nodes("a", "b"), workload("Deployment", spec=SPREAD)], more=99)
-    assert {each.zone for each in even.purchases} == {"a", "b"}
-
-
-def test_a_label_that_goes_with_the_zone_makes_no_sort_of_nodes_and_is_the_zones() -> None:
-    """A node group for each zone: its name says nothing of a node but where it stands."""
-    there = nodes("a", "a", "b", "b")
-    for each in there:
-        each["metadata"]["labels"]["group"] = f"general-{each['metadata']['labels'][ZONE]}"
-    own = {"nodeSelector": {"group": "general-b"}}
-    found = asked([*there, workload("Deployment", spec=own)], more=99)
-    assert [(each.shape, each.zone, each.gain) for each in found.purchases] == [
-        ("like a1", "b", 10),
-        ("like a1", "a", 0),
-    ]
-    gpu = [*there, node("a3", "a"), node("a4", "a")]
-    for each in gpu[4:]:
-        each["metadata"]["labels"]["group"] = "gpu"
-    pools = shapes_of(inventory(*gpu).nodes)
-    assert [each.name for each in pools] == ["like a1", "like b1", "like a3"], "the zone alone does not say the group"
 
 
 @pytest.mark.parametrize(
@@ -385,19 +221,6 @@ def test_pods_of_stateful_sets_that_are_not_replaced_after_a_loss_are_named() ->
     assert "note: a StatefulSet replaces a pod only after the old one is deleted" in said
 
 
-def test_no_node_is_bought_in_a_zone_without_a_node_that_is_reachable() -> None:
-    taints = [{"key": "node.kubernetes.io/unreachable", "effect": each} for each in ("NoSchedule", "NoExecute")]
-    dead = node("c1", "c")
-    dead["spec"] = {"taints": taints}
-    found = asked([*nodes("a", "b"), dead, workload("Deployment", replicas=2, spec=SPREAD)])
-    assert {each.zone for each in found.purchases} == {"a", "b"}
-    answer = capacity_answer(found)
-    assert [each.code for each in answer.remedies] == ["nodeTaintsPolicy"], "nodes do not help"
-    assert answer.says == "0 more replicas of shop/web fit besides its 2; no set of such nodes is enough"
-    all_dead = asked([dead, workload("Deployment", replicas=2, spec=SPREAD)])
-    assert {each.zone for each in all_dead.purchases} == {"c"}
-
-
 def test_a_no_names_the_required_rounds_of_several_workloads() -> None:
     both = [*nodes("a"), workload("Deployment"), workload("Deployment", "api", 1)]
     found = capacity_answer(asked(both, "deploy/web=2,deploy/api", more=9))
@@ -415,3 +238,10 @@ def test_a_no_for_pods_that_are_not_judged_has_a_cause_and_its_rows_claim_nothin
     assert [line.split()[1] for line in text.splitlines() if line.startswith(("a1 ", "b1 "))] == ["?", "?"]
     assert "not judged\n" in text
     assert "no node takes it" not in text
+
+
+def test_a_reason_of_some_nodes_is_told_apart_from_the_reason_that_all_nodes_share() -> None:
+    wants = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1", "memory": "40Gi"}}}]}
+    shop = [node("a1", cpu="1"), *(node(f"a{at}") for at in (2, 3, 4, 5)), workload("Deployment", spec=wants)]
+    assert ends(asked(shop)) == "all 5 nodes lack memory, and a1 lacks cpu, too"
+    assert capacity_answer(asked(shop)).says == "2 more replicas of shop/web fit besides its 3 (5 in all)"

@@ -129,7 +129,9 @@ def test_pools_that_cannot_help_say_why() -> None:
         "a new node is tainted",
         "it has all the nodes it may have",
     ]
-    assert answer.says == "7 of 9 more replicas of shop/web fit besides its 3; no set of nodes of the pools is enough"
+    assert answer.says == (
+        "7 of 9 more replicas of shop/web fit besides its 3 (10 in all); no set of nodes of the pools is enough"
+    )
     assert not answer.remedies
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -130,32 +129,6 @@ def test_errors(expression: str, message: str) -> None:
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "object.metadata.uid == 'x'",
-        "object.metadata.uid.startsWith('x') || object.nosuch",
-        "object.spec.containers.all(c, c.image != 'x' && (c.name == 'c' || c.uid == 'y'))",
-        "has(object.spec.perhaps)",
-        "'perhaps' in object.spec",
-        "object.spec == {}",
-        "object.spec.map(k, k)",
-        "object.spec.?perhaps.hasValue()",
-        "[object.metadata.uid] == ['x']",
-        "object.metadata.uid ? 1 : 2",
-    ],
-)
-def test_what_hangs_on_what_is_not_known(expression: str) -> None:
-    assert isinstance(value(expression), Unknown)
-
-
-def test_whether_what_is_not_known_may_be_an_error() -> None:
-    for expression in ("user == 'x'", "!user.startsWith('system:')", "'a' in user", "user == 'a' && true"):
-        assert value(expression).is_sound, expression
-    for expression in ("user[0] == 'x'", "user.map(u, u) == []", "user == 'x' || object.nosuch", "int(user) == 1"):
-        assert not value(expression).is_sound, expression
-
-
 def test_variables_are_evaluated_when_they_are_read() -> None:
     def fails() -> Any:
         raise CelError("no such key: x")
@@ -164,59 +137,6 @@ def test_variables_are_evaluated_when_they_are_read() -> None:
     assert value("variables.a == 1 && has(variables.b)", variables=variables) is True
     with pytest.raises(CelError, match='composited variable "b" fails to evaluate: no such key: x'):
         value("variables.b", variables=variables)
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "a.b(",
-        "1 +",
-        "'open",
-        "object..x",
-        "x ? y",
-        "(" * 500,
-        "!-1",
-        "nosuch",
-        "ip('1.2.3.4')",
-        "b'a' == b'a'",
-    ],
-)
-def test_what_is_not_understood(expression: str) -> None:
-    with pytest.raises(CannotEvaluateError):
-        value(expression)
-
-
-@pytest.mark.parametrize(("expression", "name"), [("'a'.join(',')", "join"), ("'a'.split(1)", "split")])
-def test_the_message_names_the_function(expression: str, name: str) -> None:
-    with pytest.raises(CannotEvaluateError, match=rf"^{name}\(\) cannot be evaluated for these arguments$"):
-        value(expression)
-
-
-_LIST = f"[{', '.join(['1'] * 300)}]"
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        f"{_LIST}.map(a, {_LIST}.map(b, {_LIST}.map(c, a + b + c)))",
-        f"({'1 + ' * 900}1)",
-        f"{_LIST}.all(a, '{'a' * 3000}!'.matches('(a+)+$') || true)",
-        f"{_LIST}.all(a, sets.equivalent({_LIST}, {_LIST}))",
-        "'a'.matches('((a{1000}){1000}){1000}')",
-        "'a'.matches('(((){1000}){1000}){1000}')",
-        "'a'.matches('(?:){4000000000,}')",
-        "[[[1, 1], [1, 1]]]" + ".map(x, [x, x, x, x, x, x, x, x])" * 60 + ".map(x, x == x)[0]",
-        "'ab'" + ".replace('a', 'aaaaaaaaaaaaaaaa')" * 60,
-        "'%s'.format([[1]" + ".map(x, [x, x, x, x, x, x, x, x])" * 60 + "]) == ''",
-        "object" + ".a" * 9000,
-        "object == " * 1500 + "object",
-    ],
-)
-def test_hostile_expressions_end(expression: str) -> None:
-    begun = time.process_time()
-    with pytest.raises((CannotEvaluateError, CelError)):
-        value(expression)
-    assert time.process_time() - begun < 5
 
 
 @pytest.mark.parametrize(
@@ -245,39 +165,3 @@ def test_steps_grow_with_the_work(expression: str) -> None:
 def test_numbers_beyond_those_of_python_are_not_evaluated(expression: str) -> None:
     with pytest.raises(CannotEvaluateError):
         value(expression, d="9" * 5_000)
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        r"'\U00110000' == 'a'",
-        r"'\ud800' == 'a'",
-        "[1][1e999] == 1",
-        "[1][1e999 - 1e999] == 1",
-        "uint(1e999) == 1u",
-        "uint(1e30) == 1u",
-        f"{'9' * 4_500} > 1",
-    ],
-)
-def test_numbers_and_characters_out_of_range_are_not_evaluated(expression: str) -> None:
-    with pytest.raises(CannotEvaluateError):
-        value(expression)
-
-
-def test_a_text_is_joined_only_within_the_budget() -> None:
-    given = {"a": "x" * 6_000, "b": "y" * 1_000}
-    assert evaluate("a.split('x').join('yy').size()", given, Budget()) == 12_000
-    with pytest.raises(CannotEvaluateError, match="too long"):
-        evaluate("a.split('x').join(b) != ''", given, Budget(200_000))
-    budget = Budget(10_000_000)
-    assert evaluate("a.split('x').join(b).size()", given, budget) == 6_000_000
-    assert 10_000_000 - budget.steps > 600_000, "each ten characters are a step"
-
-
-def test_find_is_leftmost_and_prefers_as_perl_does() -> None:
-    assert value("'xaab'.find('a|aa')") == "a"
-    assert value("'xaab'.find('aa??b?')") == "a"
-    assert value("'abab'.findAll('(a)b')") == ["ab", "ab"]
-    assert value("'aab'.findAll('a*', 2)") == ["aa", ""]
-    with pytest.raises(CannotEvaluateError):
-        value("'a'.find('(a*)*')")

@@ -95,15 +95,6 @@ def test_resource_without_weight_weighs_one(weight: dict[str, Any]) -> None:
     assert found.scoring_strategy.resources == (ResourceWeight("cpu", 5), ResourceWeight("gpu", 1))
 
 
-def test_ratio_keeps_its_shape() -> None:
-    strategy = {
-        "type": "RequestedToCapacityRatio",
-        "requestedToCapacityRatio": {"shape": [{"utilization": 0}, {"utilization": 100, "score": 10}]},
-    }
-    found = args_of(with_args("NodeResourcesFit", {"scoringStrategy": strategy})).node_resources_fit.scoring_strategy
-    assert found.shape == (ShapePoint(0, 0), ShapePoint(100, 10))
-
-
 @pytest.mark.parametrize(
     ("kube_version", "gates", "shape"),
     [
@@ -115,12 +106,6 @@ def test_ratio_keeps_its_shape() -> None:
 )
 def test_shape_of_storage_scoring(kube_version: str, gates: dict[str, bool], shape: tuple[ShapePoint, ...]) -> None:
     assert args_of(configuration(), kube_version, **gates).volume_binding.shape == shape
-
-
-def test_older_scoring_plugins_take_their_own_resources() -> None:
-    data = with_args("NodeResourcesLeastAllocated", {"resources": [{"name": "cpu", "weight": 3}]}, "v1beta1")
-    assert args_of(data).node_resources_least_allocated.resources == (ResourceWeight("cpu", 3),)
-    assert args_of(data).node_resources_most_allocated.resources == CPU_AND_MEMORY
 
 
 def test_a_single_profile_is_the_default_scheduler() -> None:
@@ -154,8 +139,3 @@ def test_preemption_of_1_18_needs_no_plugin() -> None:
 
 def test_bind_timeout_of_1_18_is_everybodys() -> None:
     assert args_of(configuration("v1alpha2", bindTimeoutSeconds=5)).volume_binding.bind_timeout_seconds == 5
-
-
-@pytest.mark.parametrize("zero", ["0s", "0", "0h", "0ms"])
-def test_duration_of_zero_is_not_given(zero: str) -> None:
-    assert load_configuration(configuration(leaderElection={"leaseDuration": zero}))

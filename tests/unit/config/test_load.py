@@ -14,28 +14,6 @@ from topospread.errors import ConfigError, InvalidError, Place
 ZONE = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"}
 
 
-@pytest.mark.parametrize(
-    ("version", "args"),
-    [
-        ("v1", {"defaultConstraints": [ZONE], "defaultingType": "List"}),
-        ("v1beta3", {"defaultConstraints": [ZONE], "defaultingType": "List"}),
-        ("v1alpha2", {"defaultConstraints": [ZONE]}),
-    ],
-)
-def test_documented_default_constraints(version: str, args: dict[str, Any]) -> None:
-    profile = load_configuration(with_args("PodTopologySpread", args, version)).profiles[0]
-    assert profile.args.pod_topology_spread.constraints_in_force == (
-        DefaultConstraint(1, "topology.kubernetes.io/zone", "ScheduleAnyway"),
-    )
-
-
-@pytest.mark.parametrize("version", ["v1", "v1beta3", "v1beta2"])
-def test_documented_way_to_have_no_default_constraints(version: str) -> None:
-    args = {"defaultConstraints": [], "defaultingType": "List"}
-    profile = load_configuration(with_args("PodTopologySpread", args, version)).profiles[0]
-    assert profile.args.pod_topology_spread.constraints_in_force == ()
-
-
 def test_constraint_keeps_all_its_fields() -> None:
     full = ZONE | {
         "minDomains": 2,
@@ -49,13 +27,6 @@ def test_constraint_keeps_all_its_fields() -> None:
             1, "topology.kubernetes.io/zone", "ScheduleAnyway", 2, "Ignore", "Honor", ("pod-template-hash",)
         ),
     )
-
-
-def test_pods_choose_their_profile_by_name() -> None:
-    data = configuration(profiles=[{"schedulerName": "a"}, {"schedulerName": "b", "plugins": {"score": off("*")}}])
-    loaded = load_configuration(data)
-    chosen = [loaded.profile_for(name) for name in ("a", "b", "c")]
-    assert [profile and len(profile.weights) for profile in chosen] == [9, 0, None]
 
 
 def test_origins_name_the_fields_of_the_file() -> None:

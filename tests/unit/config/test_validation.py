@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.unit.config.builders import configuration, off, on, with_args, with_plugins
+from tests.unit.config.builders import configuration, on
 from topospread.config.gates import gates_for
 from topospread.config.load import problems
+from topospread.config.validation import go_form, same_args
 
 
 def messages(data: dict[str, Any], kube_version: str = "1.37", **gates: bool) -> list[str]:
@@ -19,123 +20,17 @@ def messages(data: dict[str, Any], kube_version: str = "1.37", **gates: bool) ->
 @pytest.mark.parametrize(
     ("data", "kube_version", "found"),
     [
-        (
-            with_plugins("v1beta2", score=on("NodeResourcesLeastAllocated")),
-            "1.22",
-            [
-                'profiles[0].plugins.score.enabled[7]: Invalid value: "NodeResourcesLeastAllocated": was removed in '
-                'version "kubescheduler.config.k8s.io/v1beta2" (KubeSchedulerConfiguration is version "")'
-            ],
-        ),
-        (
-            with_plugins("v1", preScore=on("SelectorSpread")),
-            "1.28",
-            [
-                'profiles[0].plugins.preScore.enabled[0]: Invalid value: "SelectorSpread": was invalid in version "v1" '
-                '(KubeSchedulerConfiguration is version "")'
-            ],
-        ),
-        (with_plugins("v1beta3", preScore=on("SelectorSpread")), "1.28", []),
-        (with_plugins("v1", filter=on("EBSLimits")), "1.30", []),
-        (
-            with_plugins("v1beta1", score=on("NodeResourcesFit")),
-            "1.22",
-            [
-                'profiles[0].plugins.score.enabled[8]: Invalid value: "NodeResourcesFit": was conflict with '
-                '["NodeResourcesLeastAllocated"] in version "kubescheduler.config.k8s.io/v1beta1" '
-                '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1beta1")'
-            ],
-        ),
-        (
-            with_plugins("v1beta1", score=on("NodeResourcesFit") | off("NodeResourcesLeastAllocated")),
-            "1.22",
-            [],
-        ),
-        (
-            with_args("NodeLabel", {"presentLabels": ["a", "b"], "absentLabels": ["b"]}, "v1beta1"),
-            "1.22",
-            [
-                'profiles[0].pluginConfig[0].args.presentLabels[1]: Invalid value: "b": conflict with '
-                "profiles[0].pluginConfig[0].args.absentLabels[0]"
-            ],
-        ),
-        (
-            with_args("NodeResourcesMostAllocated", {"resources": [{"name": "cpu"}]}, "v1beta1"),
-            "1.20",
-            [
-                "profiles[0].pluginConfig[0].args.resources[0].weight: Invalid value: 0: resource weight of cpu not in "
-                "valid range (0, 100]"
-            ],
-        ),
-        (
-            with_args("RequestedToCapacityRatio", {"resources": [{"name": "cpu", "weight": 500}]}, "v1beta1"),
-            "1.20",
-            ["profiles[0].pluginConfig[0].args.shape: Required value: at least one point must be specified"],
-        ),
-        (
-            with_args(
-                "RequestedToCapacityRatio",
-                {"shape": [{"utilization": 1}], "resources": [{"name": "cpu", "weight": -5}]},
-                "v1beta1",
-            ),
-            "1.20",
-            [
-                "profiles[0].pluginConfig[0].args.resources[0].weight: Invalid value: -5: resource weight of cpu not "
-                "in valid range [1, inf)"
-            ],
-        ),
         (configuration("v1beta3", leaderElection={"resourceLock": "endpointsleases"}), "1.25", []),
         (
             configuration("v1beta3", leaderElection={"resourceLock": "endpointsleases"}),
             "1.26",
-            [
-                'leaderElection.resourceLock: Invalid value: "endpointsleases": resourceLock value must be "leases"',
-            ],
+            ['leaderElection.resourceLock: Invalid value: "endpointsleases": resourceLock value must be "leases"'],
         ),
         (configuration("v1beta1"), "1.19", []),
     ],
 )
 def test_by_version(data: dict[str, Any], kube_version: str, found: list[str]) -> None:
     assert messages(data, kube_version) == found
-
-
-@pytest.mark.parametrize(
-    ("data", "kube_version", "gates", "found"),
-    [
-        (
-            with_args("VolumeBinding", {"shape": [{"utilization": 5}]}),
-            "1.36",
-            {},
-            [
-                'profiles[0].pluginConfig[0].args.shape: Invalid value: [{"Utilization":5,"Score":0}]: unexpected '
-                "field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
-            ],
-        ),
-        (
-            with_args("VolumeBinding", {"shape": []}),
-            "1.32",
-            {},
-            [
-                "profiles[0].pluginConfig[0].args.shape: Invalid value: []: unexpected field `shape`, remove it or "
-                "turn on the feature gate VolumeCapacityPriority"
-            ],
-        ),
-        (with_args("VolumeBinding", {"shape": [{"utilization": 5}]}), "1.32", {"VolumeCapacityPriority": True}, []),
-        (
-            with_args("DynamicResources", {"filterTimeout": "1s", "bindingTimeout": "5s"}),
-            "1.35",
-            {"DRASchedulerFilterTimeout": False},
-            [
-                "profiles[0].pluginConfig[0].args.bindingTimeout: Forbidden: DRADeviceBindingConditions or "
-                "DRAResourceClaimDeviceStatus feature gate is disabled",
-                "profiles[0].pluginConfig[0].args.filterTimeout: Forbidden: DRASchedulingFilterTimeout feature gate "
-                "is disabled",
-            ],
-        ),
-    ],
-)
-def test_by_gate(data: dict[str, Any], kube_version: str, gates: dict[str, bool], found: list[str]) -> None:
-    assert messages(data, kube_version, **gates) == found
 
 
 def test_problems_have_type_and_field() -> None:
@@ -158,8 +53,57 @@ def test_queue_sort_differs_by_what_is_disabled_only_where_that_is_remembered(ap
     assert bool(messages(configuration(api_version, profiles=profiles), "1.25")) is refused
 
 
-@pytest.mark.parametrize(("kube_version", "refused"), [("1.21", False), ("1.22", True), ("1.37", True)])
-def test_arguments_under_the_name_of_their_kind(kube_version: str, refused: bool) -> None:
-    api_version = "v1" if kube_version == "1.37" else "v1beta1"
-    data = with_args("NodeResourcesFitArgs", {"a": 1}, api_version)
-    assert any("has to match plugin args" in each for each in messages(data, kube_version)) is refused
+PROFILES = [
+    {"schedulerName": "a", "plugins": {"queueSort": on("NodeAffinity")}},
+    {"schedulerName": "b", "plugins": {"queueSort": on("NodeAffinity")}},
+]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "args", "printed"),
+    [
+        ("Coscheduling", {"b": 1, "a": []}, {"b": 1, "a": []}),
+        ("InterPodAffinity", {}, {"HardPodAffinityWeight": 0, "IgnorePreferredTermsOfExistingPods": False}),
+        ("NodeAffinity", {}, {"AddedAffinity": None}),
+        ("NodeAffinity", {"addedAffinity": {}}, {"AddedAffinity": {}}),
+        (
+            "NodeAffinity",
+            {"addedAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {}}},
+            {"AddedAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": None}}},
+        ),
+        ("DynamicResources", {"filterTimeout": "90s"}, {"FilterTimeout": "1m30s", "BindingTimeout": None}),
+        (
+            "VolumeBinding",
+            {"bindTimeoutSeconds": 5, "shape": [{"score": 3}]},
+            {"BindTimeoutSeconds": 5, "Shape": [{"Utilization": 0, "Score": 3}]},
+        ),
+        (
+            "PodTopologySpread",
+            {"defaultConstraints": [{"topologyKey": "zone", "minDomains": 2, "matchLabelKeys": []}]},
+            {
+                "DefaultConstraints": [{"maxSkew": 0, "topologyKey": "zone", "whenUnsatisfiable": "", "minDomains": 2}],
+                "DefaultingType": "",
+            },
+        ),
+    ],
+)
+def test_form(plugin: str, args: dict[str, Any], printed: dict[str, Any]) -> None:
+    assert go_form(plugin, args) == printed
+    assert list(go_form(plugin, args)) == list(printed)
+
+
+def test_nothing_and_an_empty_list_are_the_same() -> None:
+    assert same_args("NodeResourcesFit", {"ignoredResources": []}, {})
+    assert not same_args("NodeResourcesFit", {"ignoredResources": ["a"]}, {})
+    assert not same_args("Coscheduling", {"a": []}, {})
+
+
+def test_message_shows_them() -> None:
+    args = {"addedAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1}]}}
+    second = PROFILES[1] | {"pluginConfig": [{"name": "NodeAffinity", "args": args}]}
+    (error,) = problems(configuration(profiles=[PROFILES[0], second]))
+    assert error.message == (
+        'profiles[1].pluginConfig.args: Invalid value: {"AddedAffinity":'
+        '{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"preference":{}}]}}: '
+        "queueSort must be the same for all profiles"
+    )

@@ -7,7 +7,6 @@ from math import inf
 import pytest
 
 from topospread.api.node_selection import Taint, Toleration
-from topospread.controllers.draining import why_not
 from topospread.controllers.node_lifecycle import ZoneState, seconds_to_stay, taints_a_second, zone_state
 
 UNREACHABLE = Taint(key="node.kubernetes.io/unreachable", effect="NoExecute")
@@ -49,13 +48,3 @@ def tolerates(taint: Taint, seconds: int | None = None) -> Toleration:
 )
 def test_how_long_a_pod_stays(tolerations: list[Toleration], taints: list[Taint], seconds: float) -> None:
     assert seconds_to_stay(tolerations, taints) == seconds
-
-
-def test_the_eviction_api_asks_the_budget() -> None:
-    assert why_not([], healthy=True) == ""
-    assert why_not([("web", 3, 2, False)], healthy=True) == ""
-    assert why_not([("web", 2, 2, True)], healthy=True).startswith("The disruption budget web needs 2")
-    assert why_not([("web", 2, 2, False)], healthy=False) == ""
-    assert why_not([("web", 1, 2, False)], healthy=False) != ""
-    assert why_not([("web", 1, 2, True)], healthy=False) == ""
-    assert why_not([("web", 9, 2), ("all", 9, 2)], healthy=True).startswith("This pod has more than one")

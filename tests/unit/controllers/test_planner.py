@@ -9,47 +9,7 @@ from topospread.controllers.planner import plan
 from topospread.errors import InvalidError
 
 GATES: Json = {"schedulingGates": [{"name": "example.com/quota"}]}
-VOLUME: Json = {
-    "name": "scratch",
-    "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}},
-}
-HIGH = {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}
-
-
-class TestOrder:
-    def test_input_order_across_kinds(self):
-        result = plan(
-            inventory(
-                pod("a"), workload("StatefulSet", "b"), workload("Deployment", "c"), pod("d"), workload("Job", "e")
-            )
-        )
-        assert [each.name for each in result.workloads] == ["a", "b", "c", "d", "e"]
-        assert [each.workload.name for each in result.queue] == ["a", "b", "c", "d", "e"]
-
-    def test_priority_then_age_then_input(self):
-        result = plan(
-            inventory(
-                HIGH,
-                workload("Deployment", "new"),
-                pod("young", creationTimestamp="2026-01-02T00:00:00Z"),
-                pod("old", creationTimestamp="2026-01-01T23:00:00-05:00"),
-                pod("oldest", creationTimestamp="2026-01-01T00:00:00Z"),
-                pod("without"),
-                pod("urgent", priorityClassName="high"),
-            )
-        )
-        assert [each.workload.name for each in result.queue] == ["urgent", "oldest", "young", "old", "new", "without"]
-        assert [each.priority for each in result.queue][:2] == [1000, 0]
-
-    def test_nothing_comes_before_what_it_waits_for(self):
-        there = pod("db-0", "StatefulSet/db", labels={"app": "db"}, creationTimestamp="2026-01-01T00:00:00Z")
-        item = workload("StatefulSet", "db", replicas=3, pod={"priorityClassName": "high"})
-        assert names(plan(inventory(HIGH, item, there, pod("x", priority=10)))) == ["x", "db-0", "db-1", "db-2"]
-
-    def test_objects_without_a_place_come_last(self):
-        given = inventory(workload("Deployment", "a"), workload("Deployment", "b"))
-        del given.places["Deployment", "default", "a"]
-        assert [each.name for each in plan(given).workloads] == ["b", "a"]
+VOLUME: Json = {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}}}
 
 
 class TestPods:

@@ -321,43 +321,6 @@ class TestReplicaSet:
         assert [each.name for each in result.bound] == ["web-a"]
 
 
-def roomy(**allocatable: str) -> Json:
-    return node("n1") | {"status": {"allocatable": {"pods": "110", "cpu": "4"} | allocatable}}
-
-
-def test_template_bound_to_a_node_bypasses_kube_scheduler():
-    result = plan(inventory(roomy(), workload("Deployment", "web", replicas=2, pod={"nodeName": "n1"})))
-    assert result.queue == []
-    assert len({each.name for each in result.bound}) == 2
-    assert row(result, "web").existing == result.bound
-
-
-@pytest.mark.parametrize(
-    ("allocatable", "requests", "admitted", "short"),
-    [
-        ({}, {"cpu": "1"}, 3, "cpu"),
-        ({"cpu": "8"}, {"cpu": "1"}, 6, ""),
-        ({"pods": "3"}, {}, 2, "pods"),
-        ({}, {"memory": "1"}, 0, "memory"),
-        ({}, {"example.com/gpu": "1"}, 6, ""),
-        ({"example.com/gpu": "1"}, {"example.com/gpu": "1"}, 1, "example.com/gpu"),
-    ],
-)
-def test_a_kubelet_refuses_pods_that_its_node_has_no_room_for(allocatable, requests, admitted, short):
-    there = pod("other", node_name="n1", containers=[container(requests={"cpu": "1"})])
-    bound = {"nodeName": "n1", "containers": [container(requests=requests, limits=requests)]}
-    result = plan(inventory(roomy(**allocatable), there, workload("Deployment", "web", replicas=6, pod=bound)))
-    assert (len(row(result, "web").existing), len(result.queue)) == (admitted, 6 - admitted)
-    assert {each.pod.spec.preemption_policy for each in result.queue} == ({"Never"} if short else set())
-    refusal = [f"nodeName is n1, whose kubelet refuses its pods: OutOf{short}"] if short else []
-    assert [each for each in row(result, "web").notes if "kubelet" in each] == refusal
-
-
-def test_template_bound_to_a_missing_node_has_pods_that_wait():
-    result = plan(inventory(node("n1"), workload("Deployment", "web", replicas=2, pod={"nodeName": "ghost"})))
-    assert (len(result.queue), result.bound) == (2, [])
-
-
 def test_input_stays_as_it_is():
     web = workload("Deployment", "web", replicas=3, pod={"containers": [container(limits={"cpu": "1"})]})
     given = inventory(web, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})

@@ -88,7 +88,7 @@ def test_pods_of_stateful_sets_that_are_not_replaced_are_named() -> None:
     assert lost in ({"a": ("shop/db-0",), "b": ()}, {"a": (), "b": ("shop/db-0",)})
     said = " ".join(found.answer().text().split())
     assert "too few left: shop/db has 0 of 1; no pod left of shop/db; not replaced: shop/db-0" in said
-    assert said.startswith("no: 1 of 2 zone failures does harm: up to 1 StatefulSet without a quorum")
+    assert said.startswith("no: 1 of 2 zone failures does harm: most pods of up to 1 StatefulSet lost")
     assert "not replaced: a StatefulSet replaces a pod only after the old one is deleted" in said
 
 
@@ -133,3 +133,22 @@ def test_a_selector_that_counts_no_pod_is_a_warning() -> None:
     answer = told(objects, Fail(at("zone=a"))).answer()
     assert answer.warnings == (says,)
     assert f"warning: {says}" in " ".join(answer.text().split())
+
+
+def test_only_one_namespace_is_judged_and_rows_name_its_pending_workloads() -> None:
+    other = workload("Deployment", "api", 3, SPREAD)
+    other["metadata"]["namespace"] = "ml"
+    objects = [*nodes("a", "b"), other, workload("Deployment", replicas=2, spec=SPREAD)]
+    objects[2]["spec"]["template"]["spec"]["topologySpreadConstraints"] = []
+    shop = drill_each(inventory(*objects), "zone", SimulationOptions(), 1, namespace="shop")
+    assert [each.pending_of for each in shop.outcomes] == [("shop/web",)] * 2
+    text = " ".join(shop.answer().text().split())
+    assert "no: 2 of 2 zone failures do harm in namespace shop: 1 pod newly pending" in text
+    assert "pending: shop/web" in text
+    ml = drill_each(inventory(*objects), "zone", SimulationOptions(), 1, namespace="ml")
+    assert (ml.verdict, [each.lost for each in ml.outcomes]) == ("yes", [2, 1])
+    assert ml.answer().says == "none of 2 zone failures does harm in namespace ml"
+    deployments = drill_each(inventory(*objects), "deploy", SimulationOptions(), 1, namespace="ml").outcomes
+    assert [each.target for each in deployments] == ["ml/api"]
+    with pytest.raises(UsageError, match='found in namespace "web"'):
+        drill_each(inventory(*objects), "zone", SimulationOptions(), 1, namespace="web")

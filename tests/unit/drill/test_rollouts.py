@@ -14,7 +14,6 @@ from tests.drawn import drawn
 from topospread.api.inventory import Inventory
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
-from topospread.controllers.rolling import RolloutStatus, to_create, to_remove
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.each import drill_each
 from topospread.drill.result import Drill, DrillRollout, SkewRange
@@ -112,22 +111,6 @@ def test_a_scale_in_the_midst_of_a_stuck_rollout_goes_on() -> None:
     found = told([*full, web(3, 1, 0)], Rollout("deploy/web"), Scale("deploy/web", 2))
     assert sum(len(each.pods) for each in found.pending) == 0
     assert next(each for each in found.workloads if each.name == "web").ready == 2
-
-
-@given(
-    counts=st.tuples(*[st.integers(0, 6)] * 4),
-    replicas=st.integers(1, 8),
-    by=st.builds(Strategy, st.integers(0, 4), st.integers(0, 4)),
-)
-def test_no_step_leaves_the_bounds_of_the_strategy(counts: tuple[int, ...], replicas: int, by: Strategy) -> None:
-    standing = RolloutStatus(replicas, *counts)
-    total = standing.new + standing.old
-    created = to_create(standing, by)
-    assert created == 0 or total + created <= replicas + by.max_surge
-    waiting, others = to_remove(standing, by)
-    assert waiting <= standing.old_unavailable
-    available = standing.new_available + standing.old_available
-    assert others == 0 or available - others >= replicas - by.max_unavailable
 
 
 @drawn(15)

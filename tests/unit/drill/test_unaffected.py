@@ -40,8 +40,8 @@ def test_a_drain_that_leaves_room_for_pods_that_are_not_judged_is_judged() -> No
     assert answer.says == "3 pods are ready after 1 step, and no pod is newly pending"
     says = "not judged: 2 pods of shop/infer; the verdict is the same whether they find nodes or not (-o wide)"
     assert says in " ".join(answer.text().split())
-    assert "to judge it, add: kubectl get resourceslices" not in answer.text()
-    assert "to judge it, add: kubectl get resourceslices" in answer.text(wide=True)
+    assert "kubectl get resourceslices" not in answer.text()
+    assert "to judge it: kubectl get resourceslices" in answer.text(wide=True)
     assert [each.what for each in answer.unjudged] == ["resourceClaims"]
 
 

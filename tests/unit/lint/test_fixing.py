@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -14,7 +16,7 @@ from msgspec.structs import replace as with_fields
 from tests.drawn import drawn
 from topospread.errors import InputError
 from topospread.lint.edits import changed, splice_of
-from topospread.lint.fixing import FixedText, TextEditor, mend
+from topospread.lint.fixing import FixedText, TextEditor, mend, unified_diff
 from topospread.lint.layout import documents_of
 from topospread.lint.lint_input import LintInput, LintSubject
 from topospread.lint.problem import FieldEdit, Problem
@@ -261,3 +263,57 @@ def test_a_suggested_selector_keeps_the_labels_that_match() -> None:
     outcome, (change,) = mend(question, BytesIO(text.encode()), unsafe=True)
     assert outcome.findings == []
     assert change.after == text.replace("wbe", "web").replace("            side: left\n", "")
+
+
+LINES = st.lists(st.sampled_from(["a: 1", "b: 2", "---", "", "@@ -1 +1 @@", "- x", "--- # y"]), max_size=30)
+
+
+END = st.sampled_from(["", "\n"])
+
+
+def applied(before: str, diff: str) -> str:
+    """The text with a unified diff applied."""
+    old = before.splitlines(keepends=True)
+    new: list[str] = []
+    at = 0
+    lines = diff.splitlines(keepends=True)[2:]
+    for number, line in enumerate(lines):
+        kept = line[1:-1] if lines[number + 1 : number + 2] == ["\\ No newline at end of file\n"] else line[1:]
+        head = re.match(r"@@ -(\d+)(?:,(\d+))? \+", line)
+        if head:
+            begin = int(head[1]) - (head[2] != "0")
+            new += old[at:begin]
+            at = begin
+        elif line[0] in " -":
+            assert old[at] == kept
+            at += 1
+        if line[0] in " +":
+            new.append(kept)
+    return "".join(new + old[at:])
+
+
+@given(LINES, LINES, END, END)
+def test_the_diff_leads_from_one_to_the_other(one: list[str], other: list[str], end: str, other_end: str) -> None:
+    before, after = "\n".join(one) + end, "\n".join(other) + other_end
+    assert applied(before, unified_diff(before, after, "a.yaml")) == after
+
+
+def test_the_same_text_has_no_differences() -> None:
+    assert unified_diff("a: 1\n", "a: 1\n", "a.yaml") == ""
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_patch_takes_it(tmp_path: Path, end: str) -> None:
+    documents = [f"name: {at}\nvalue: {at}\n" for at in range(50)]
+    before = "---\n".join(documents).removesuffix("\n") + end
+    after = before.replace("value: 7", "value: x\nmore: y").replace("name: 49\n", "")
+    (tmp_path / "a.yaml").write_text(before)
+    diff = unified_diff(before, after, "a.yaml")
+    subprocess.run(["patch", "-p0", "-s"], cwd=tmp_path, input=diff, text=True, check=True)
+    assert (tmp_path / "a.yaml").read_text() == after
+
+
+def test_a_line_ends_where_patch_ends_it() -> None:
+    before = '{"a": "\u2028+forged\x85",\n "b": 1\n}\n'
+    diff = unified_diff(before, before.replace("1", "2"), "a.json")
+    assert diff.split("\n")[3:-1] == [' {"a": "\u2028+forged\x85",', '- "b": 1', '+ "b": 2', " }"]

@@ -85,7 +85,7 @@ KINDS = (
     Kind("another name", [web(name="rel")], [web(name="rel-controller")], 0, "nothing gets worse",
          "argoproj: argocd-image-updater 9b2f20bbe5"),
     Kind("a hard constraint is added", [web(3)], [web(3, pod={"topologySpreadConstraints": HARD})], 0,
-         "nothing gets worse",
+         "losses leave more pods, but fewer are ready afterwards",
          "prometheus-community: cloudwatch-exporter 82e249b075; kubernetes: ingress-nginx e9509e27aa"),
     Kind("anti-affinity of a single pod is added", [web()], [web(pod={"affinity": APART})], 0, "nothing gets worse",
          "grafana: tempo-distributed 96bfb1eed9"),

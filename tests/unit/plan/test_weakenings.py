@@ -673,3 +673,9 @@ def test_newly_pending_pods_of_several_workloads_note_that_another_order_is_poss
 def test_a_selector_that_counts_no_pod_is_no_smaller_skew(tmp_path: Path) -> None:
     new = OLD.replace("{matchLabels: {tier: front}}", "{matchLabels: {tier: frnt}}", 1)
     assert "→ counts no pod" in planned(tmp_path, OLD, new, "-o", "wide")[1]
+
+
+def test_a_constraint_that_now_counts_pods_leaves_more_pods_and_makes_fewer_ready_afterwards(tmp_path: Path) -> None:
+    old = slim("").replace("labelSelector: {matchLabels: {app: slim}}", "labelSelector: {matchLabels: {app: slmi}}")
+    says = answer_of(tmp_path, old, slim(""))["says"]
+    assert says == "losses leave more pods, but fewer are ready afterwards: default/slim 2 of 3, not 3"

@@ -7,13 +7,20 @@ from typing import Any
 
 import msgspec
 
+from tests.unit.plugins.storage_builders import node, pod
 from topospread.api.device_claims import AllocationResult, ResourceClaim, ResourceClaimTemplate
 from topospread.api.devices import DeviceClass, ResourceSlice
 from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster
 from topospread.cluster.device_use import DeviceUse
+from topospread.config.gates import gates_for
+from topospread.config.load import default_profile
 from topospread.plugins.dynamic_resources import DynamicResourcesRules
 from topospread.plugins.dynamic_resources.allocator import Allocator
 from topospread.plugins.dynamic_resources.pools import SliceCatalog
+from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.framework import Framework
 
 Json = dict[str, Any]
 DRIVER = "gpu.example.com"
@@ -83,10 +90,10 @@ def allocate(
     use = DeviceUse()
     for each in held:
         use.replaced(None, each)
-    node = msgspec.convert({"metadata": {"name": "n0", "labels": {"zone": "a"}}}, Node)
+    there = msgspec.convert({"metadata": {"name": "n0", "labels": {"zone": "a"}}}, Node)
     catalog = SliceCatalog([*slices], (), by, use)
     allocator = Allocator(use, {each.name: each for each in classes}, by)
-    found = allocator.allocate(node, catalog.pools(node), claims)
+    found = allocator.allocate(there, catalog.pools(there), claims)
     if found is None:
         return None
     return [
@@ -94,3 +101,25 @@ def allocate(
         for each, allocation in zip(claims, found, strict=True)
         for result in allocation.devices.results or ()
     ]
+
+
+def with_devices(*objects: Any, nodes: tuple[str, ...] = ("n0",), devices: int = 1) -> Scheduler:
+    """A scheduler whose nodes have a number of devices each."""
+    made = Cluster()
+    slices = [devices_of(name, *(device(f"d{i}") for i in range(devices)), nodeName=name) for name in nodes]
+    for name in nodes:
+        made.add_node(node(name, {}, allocatable={"pods": "9"}))
+    made.objects.add([GPUS, *slices, *objects])
+    return Scheduler(made, {"default-scheduler": Framework(default_profile(), gates_for())})
+
+
+def named(name: str, **entry: str) -> Pod:
+    """A pod in namespace default with one claim, given by name or by template."""
+    made = pod(resourceClaims=[{"name": "g", **entry}])
+    made.metadata.name, made.metadata.namespace, made.metadata.uid = name, "default", f"uid-{name}"
+    return made
+
+
+def devices_in_use(scheduler: Scheduler) -> list[str]:
+    """Devices that claims use as a whole, `pool/name`."""
+    return sorted("/".join(each[1:]) for each in scheduler.cluster.objects.devices.dedicated)

@@ -37,10 +37,10 @@ def node(name: str, labels: Json, **status: Any) -> Node:
     return msgspec.convert({"metadata": {"name": name, "labels": labels}, "status": status}, Node)
 
 
-def pod(*volumes: Json, name: str = "p", namespace: str = "ns", **spec: Any) -> Pod:
+def pod(*volumes: Json, name: str = "p", namespace: str = "ns", labels: Json | None = None, **spec: Any) -> Pod:
     """A pod with volumes, each written as its source."""
     listed = [{"name": f"v{i}", **volume} for i, volume in enumerate(volumes)]
-    metadata = {"name": name, "namespace": namespace, "uid": f"uid-{name}"}
+    metadata = {"name": name, "namespace": namespace, "uid": f"uid-{name}", "labels": labels}
     return msgspec.convert({"metadata": metadata, "spec": {"volumes": listed, **spec}}, Pod)
 
 
@@ -121,3 +121,11 @@ def rejections(plugin: Plugin, each: Pod, made: Cluster) -> dict[str, tuple[str,
             except PluginError as error:
                 found[name] = (f"error: {error}",)
     return found
+
+
+WEB: Json = {"app": "web"}
+
+
+def spread(when: str = "DoNotSchedule", key: str = ZONE, **fields: Any) -> Json:
+    """A constraint with maxSkew 1 over zones that counts pods with the labels `WEB`."""
+    return {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": {"matchLabels": WEB}} | fields

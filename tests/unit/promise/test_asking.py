@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from tests.order_questions import guarantee
 from tests.parted import parted
-from tests.unit.drill.builders import ZONE, budget, inventory, node, nodes, spread, workload
-from topospread.api.promises import Want
+from tests.unit.drill.builders import ZONE, inventory, node, nodes, spread, workload
 from topospread.drill.checking import check_drills
 from topospread.drill.drill_file import find_drills
-from topospread.promise.kept import WorkloadPromises
 from topospread.promise.order_answer import GuaranteeAnswer
 from topospread.promise.orders import OrderSearch, SearchBudget, Searched
 from topospread.promise.questions import NoPending
@@ -90,114 +87,9 @@ def test_a_daemon_sets_pod_that_finds_no_room_stays_pending(tmp_path: Path) -> N
     assert asked([node("a2", cpu="4"), agent, of("web", 1)], never_pending=True).answer == "always"
 
 
-def test_skew_in_every_order() -> None:
-    objects = [*nodes("a", "b"), of("web", 4, "1", spread(whenUnsatisfiable="ScheduleAnyway"))]
-    assert asked(objects, skew=0).answer == "always"
-    crowded = [node("a1", "a"), node("b1", "b", cpu="1"), *objects[2:]]
-    answer = asked(crowded, skew=1)
-    assert (answer.answer, answer.why) == ("never", f"shop/web has skew 2 on {ZONE}")
-
-
-def test_what_the_loss_of_a_zone_leaves() -> None:
-    objects = [*nodes("a", "b", "c"), of("web", 3, "1", spread())]
-    assert asked(objects, survives="zone", left=["deploy/web=2"]).answer == "always"
-    answer = asked(objects, survives="zone", left=["shop/deploy/web=3"])
-    assert (answer.answer, answer.why) == ("not always", "losing a leaves 2 of 3")
-    assert asked(objects, survives="node", left=["deploy/web=2"]).answer == "always"
-
-
 def test_pods_of_a_stateful_set_come_in_their_order() -> None:
     found = searched([*nodes("a", "b"), workload("StatefulSet", "db", 3)])
     assert (found.holds, found.why, found.states) == (True, "", 5)  # by turns, and the last on either node
-
-
-def test_nodes_and_zones_that_are_alike_are_one() -> None:
-    few = searched([*nodes("a", "b", "c"), of("web", 3, "1", spread())])
-    many = searched([*nodes(*"aabbcc"), of("web", 3, "1", spread())])
-    assert few.states == many.states == 4
-
-
-def labelled(key: str, *zones: str) -> list[Json]:
-    """Nodes of zones that have a label of their own each."""
-    made = nodes(*zones)
-    for each in made:
-        each["metadata"]["labels"][key] = f"general-{each['metadata']['labels'][ZONE]}"
-    return made
-
-
-def test_labels_that_nobody_asks_for_tell_no_nodes_apart() -> None:
-    pods = of("web", 3, "1", spread())
-    assert searched([*labelled("pool", *"aabbcc"), pods]).states == 4
-    pods["spec"]["template"]["spec"]["topologySpreadConstraints"].append(
-        spread(topologyKey="pool", labelSelector={"matchLabels": {"app": "web"}})
-    )
-    assert searched([*labelled("pool", *"aabbcc"), pods]).states > 4
-
-
-def test_volumes_that_are_made_for_their_pods_tell_no_nodes_apart() -> None:
-    claim: Json = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "fast"}}
-    claim["spec"]["resources"] = {"requests": {"storage": "1Gi"}}
-    storage = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}}
-    storage |= {"provisioner": "csi.example", "volumeBindingMode": "WaitForFirstConsumer"}
-    db = workload("StatefulSet", "db", 3, {"volumes": []})
-    db["spec"]["volumeClaimTemplates"] = [claim]
-    objects = [*nodes(*"aabbcc"), db, storage]
-    assert searched(objects).states == 4
-    driver = {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "a1"}, "spec": {"drivers": []}}
-    assert searched([*objects, driver]).states > 4
-
-
-def test_what_asks_for_a_zone_by_name_tells_zones_apart() -> None:
-    in_a = of("other", 1, "1")
-    in_a["spec"]["template"]["spec"]["nodeSelector"] = {ZONE: "a"}
-    objects = [*nodes("a", "b"), of("web", 2, "1", spread())]
-    assert searched([*objects, in_a]).states > searched([*objects, of("other", 1)]).states
-
-
-def test_beyond_the_budget_it_says_what_ran_out_and_how_far_it_came() -> None:
-    soft = of("web", 6, "1", spread(whenUnsatisfiable="ScheduleAnyway"))
-    objects = [*nodes("a", "b", "c"), soft, of("api", 4, "2")]
-    answer = asked(objects, skew=4, states=5, seconds=900)
-    assert answer.answer == "not decided"
-    assert answer.why == (
-        "not decided within 5 states (raise --states); 5 states were searched, 0 ends, of 10 pods at most 4 placed; "
-        "200 orders drawn at random all end well"
-    )
-    assert "not decided within 0 s (raise --seconds)" in asked(objects, skew=4, seconds=0).why
-
-
-def test_memory_that_runs_out_is_named_and_spoils_no_other_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    look, looked = OrderSearch._look, []
-
-    def without_memory(search: OrderSearch) -> None:
-        looked.append(search)
-        if len(looked) == 3:
-            raise MemoryError
-        look(search)
-
-    monkeypatch.setattr(OrderSearch, "_look", without_memory)
-    first, second = guarantee(inventory(*SPLIT), never_pending=True, skew=0)
-    assert (first.answer, first.why.partition(";")[0]) == ("not decided", "memory ran out")
-    assert second.answer == "always"
-    assert asked(SPLIT, never_pending=True).answer == "not always"
-
-
-def test_orders_that_are_drawn_find_what_few_states_do_not() -> None:
-    """Of very many orders most leave a pod over: not all have to be looked at to know that."""
-    objects = [node(f"n{i}", cpu="4") for i in range(6)]
-    answer = asked(
-        [*objects, *(of(f"s{i}", 2) for i in range(4)), of("big", 5, "4")], never_pending=True, states=301, seconds=900
-    )
-    assert answer.answer == "not always"
-    assert answer.order[-1].node == ""
-
-
-def test_more_pods_than_all_orders_are_looked_at_of_are_drawn_from() -> None:
-    answer = asked(
-        [node("a1", cpu="200"), node("b1", cpu="200"), of("web", 301), of("big", 1, "60")], never_pending=True
-    )
-    assert answer.answer in ("not always", "not decided")
-    assert "not for 302" in answer.why or answer.order
 
 
 def test_where_pods_may_be_evicted_nothing_is_decided() -> None:
@@ -238,37 +130,6 @@ def played_again(tmp_path: Path, objects: list[Json], answer: GuaranteeAnswer) -
     return with_manifests(tmp_path, objects, answer.drill)
 
 
-def test_an_order_plays_again_as_a_drill(tmp_path: Path) -> None:
-    (said,) = played_again(tmp_path, SPLIT, asked(SPLIT, never_pending=True))
-    assert said.startswith("1 pending at the end, at most 0 expected: shop/big")
-
-
-@pytest.mark.parametrize("loss", ["zone", "node"])
-def test_the_drill_of_a_loss_shows_the_break_and_passes_once_the_manifest_is_mended(tmp_path: Path, loss: str) -> None:
-    key = ZONE if loss == "zone" else "kubernetes.io/hostname"
-    hard = spread(topologyKey=key, whenUnsatisfiable="DoNotSchedule")
-    there, other = nodes("a", "a", "b"), of("other", 2, "1")
-    (kept,) = WorkloadPromises(
-        inventory(*there, of("web", 2), other), SimulationOptions(), ("Deployment", "shop", "web"), SearchBudget(), {}
-    ).kept([Want("zone-loss" if loss == "zone" else "node-loss", 1)])
-    assert kept.part.answer is not None
-    (said,) = with_manifests(tmp_path, [*there, of("web", 2), other], kept.part.answer.drill)
-    assert said.startswith(f"Deployment shop/web had 0 ready (during fail {key}=")
-    assert not with_manifests(tmp_path, [*there, of("web", 2, "1", hard), other], kept.part.answer.drill)
-
-
-def test_ties_that_matter_are_forced(tmp_path: Path) -> None:
-    """Only where the first pod goes to the second of two equal nodes the constrained one finds no room."""
-    picky = of("picky", 1, "2")
-    picky["spec"]["template"]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "a2"}
-    objects = [node("a1", cpu="2"), node("a2", cpu="2"), of("small", 1), picky]
-    answer = asked(objects, never_pending=True)
-    assert answer.answer == "not always"
-    assert answer.order[0].node == "a2"
-    assert "shop/Deployment/small=a2" in answer.drill
-    assert played_again(tmp_path, objects, answer)
-
-
 def test_a_workload_that_has_pods_already_is_played_too(tmp_path: Path) -> None:
     pods = of("web", 2)
     there = {"name": "web-1", "namespace": "shop", "labels": {"app": "api"}}
@@ -282,9 +143,3 @@ def test_a_workload_that_has_pods_already_is_played_too(tmp_path: Path) -> None:
     assert answer.answer == "never"
     (said,) = played_again(tmp_path, objects, answer)
     assert said.startswith("1 pending at the end")
-
-
-def test_several_questions_are_answered_each() -> None:
-    found = guarantee(inventory(*BIG_LAST, budget("web", minAvailable=1)), never_pending=True, skew=0)
-    assert [each.question for each in found] == ["no pod stays pending", "no skew is more than 0"]
-    assert [each.answer for each in found] == ["always", "always"]

@@ -8,12 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
 from click.testing import CliRunner
 
-from tests.answer_schema import schema_of
 from tests.parted import parted
 from tests.unit.drill.builders import ZONE, inventory, node, nodes, rolling, spread, workload
 from topospread.answers.promise_check import promise_check
@@ -23,8 +21,6 @@ from topospread.errors import Place, UsageError
 from topospread.lint.settings import DeclaredPromise
 from topospread.promise.design import Design, design
 from topospread.promise.design_rules import DesignRules
-from topospread.render.blocks import Code, Section
-from topospread.render.pages.promise_design import page
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[3]
@@ -207,72 +203,12 @@ def test_the_smallest_set_of_wants_without_a_design_is_named() -> None:
     assert of_set.workloads[0].conflict == ("the loss of any one zone leaves at least 2 of 5", "skew<=0")
 
 
-def test_the_command_writes_yaml_that_can_be_applied_and_data_of_the_documented_form(tmp_path: Path) -> None:
-    words = ["promise", "design", "deploy/web", "-f", WEB, "--on", "zones=3,nodes=3,cpu=8", "--of", "3"]
-    words += ["--want", "zone-loss>=2"]
-    done = CliRunner().invoke(
-        command,
-        [*words, "-o", "json", "-o", f"text={tmp_path / 'told'}", "--out", str(tmp_path / "patches")],
-        standalone_mode=False,
-    )
-    assert f"next: kubectl diff --server-side -f {tmp_path}" in (tmp_path / "told").read_text()
-    assert done.return_value == 0
-    found = json.loads(done.stdout)
-    jsonschema.validate(found, schema_of("PromiseDesign"))
-    text = (tmp_path / "patches" / "shop-web.yaml").read_text()
-    assert text == found["workloads"][0]["manifest"]
-    assert {each["kind"] for each in yaml.safe_load_all(text)} == {"Deployment", "PodDisruptionBudget"}
-
-
-NAMES = (("a", "b-c"), ("a-b", "c"))
-
-
-def test_no_file_of_a_design_replaces_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = Path(WEB).read_text()
-    own = [
-        text.replace("name: web, namespace: shop", f"name: {name}, namespace: {namespace}") for namespace, name in NAMES
-    ]
-    Path("a-b-c.yaml").write_text("---\n".join(own))
-    words = [
-        "promise",
-        "design",
-        "-f",
-        "a-b-c.yaml",
-        "--on",
-        "zones=3,nodes=6,cpu=8",
-        "--all",
-        "--want",
-        "zone-loss>=2",
-        "--out",
-    ]
-    done = CliRunner().invoke(command, [*words, "out"], standalone_mode=False)
-    assert done.exception is None
-    written = {each.name: yaml.safe_load_all(each.read_text()) for each in Path("out").iterdir()}
-    named = {name: next(iter(found))["metadata"] for name, found in written.items()}
-    assert all(each.pop("annotations") for each in named.values())
-    assert named == {
-        f"{namespace}_deployment_{name}.yaml": {"name": name, "namespace": namespace} for namespace, name in NAMES
-    }
-    Path("a-b-c.yaml").write_text(own[0])
-    done = CliRunner().invoke(command, [*words, "."], standalone_mode=False)
-    assert "the design would replace a manifest; name another folder" in str(done.exception)
-    assert Path("a-b-c.yaml").read_text() == own[0]
-
-
 def test_the_exit_code_is_1_when_no_design_keeps_it() -> None:
     words = ["promise", "design", "deploy/web", "-f", WEB, "--on", "zones=1,nodes=3", "--want", "zone-loss>=4"]
     done = CliRunner().invoke(command, words, standalone_mode=False)
     assert done.return_value == 1
     assert done.stdout.startswith("no: no design ")
     assert "why: 1 zone: one of them always holds at least 6 of 6" in done.stdout
-
-
-def test_a_search_that_ends_early_decides_nothing() -> None:
-    found = promise_design(inventory(*nodes("a", "b", "c"), workload("Deployment", replicas=3)), tries=1)
-    assert found.verdict == "unknown"
-    assert found.unjudged[0].because == "1 checked design (--tries) were not enough, and more designs are possible"
-    assert not found.unjudged[0].to_know, "no number of tries is sure to find one"
 
 
 def test_a_part_that_is_not_judged_is_left_out_of_the_design_and_the_verdict_is_unknown() -> None:
@@ -409,35 +345,13 @@ def test_a_constraint_on_zones_that_bounds_nodes_too_needs_none_on_nodes() -> No
 
 @pytest.mark.parametrize(
     ("want", "says"),
-    [
-        ("drain>=3", "if all 3 pods have to stay, no node can be drained"),
-        ("never-waits", "of 3 pods find no node"),
-    ],
+    [("drain>=3", "if all 3 pods have to stay, no node can be drained"), ("never-waits", "of 3 pods find no node")],
 )
 def test_a_promise_that_nothing_keeps_has_a_reason(want: str, says: str) -> None:
     web = workload("Deployment", "web", 3)
     found = promise_design(inventory(node("a1", cpu="2"), web), want=want, states=500)
     assert found.verdict == "no"
     assert says in found.causes[0].says
-
-
-def test_the_name_of_a_zone_adds_nothing_to_the_yaml_that_is_shown_or_applied() -> None:
-    forged = '\u2028{"kind":"ClusterRoleBinding"}\x85'
-    clean, hostile = (
-        promise_design(
-            inventory(*nodes(f"a{each}", "b", "c"), workload("Deployment", replicas=3)),
-            ["deploy/web"],
-            survive=["zone"],
-            left=[2],
-            states=500,
-            tries=30,
-        )
-        for each in ("", forged)
-    )
-    assert "a\\u2028" in hostile.workloads[0].manifest
-    assert [*yaml.safe_load_all(hostile.workloads[0].manifest)] == [*yaml.safe_load_all(clean.workloads[0].manifest)]
-    parts = next(each for each in page(hostile).parts if isinstance(each, Section) and isinstance(each.parts[0], Code))
-    assert parts in page(clean).parts
 
 
 def test_the_fix_of_promise_check_is_a_design() -> None:
@@ -447,21 +361,6 @@ def test_the_fix_of_promise_check_is_a_design() -> None:
     found = promise_design(inventory(*nodes(*"aabbc"), web), want="zone-loss>=4", states=500)
     assert found.verdict == "yes"
     assert [each.line for each in found.workloads[0].lines].count("matchLabelKeys: [pod-template-hash]") == 2
-
-
-def test_a_failed_search_proves_nothing() -> None:
-    """Anti-affinity over zones keeps pods pending; without it is not tried."""
-    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}}
-    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    web = workload("Deployment", "web", 6, {"affinity": apart})
-    found = promise_design(inventory(*nodes(*"aabbcc"), web), want="zone-loss>=4", states=500)
-    assert (found.verdict, found.unjudged[0].what) == ("unknown", "designs")
-    assert found.says == "no design of shop/web was found that keeps the wanted promises (1 tried)"
-    assert "3 of 6 pods find no node" in found.causes[0].says
-    full = promise_design(
-        inventory(node("a1", "a", cpu="1"), node("b1", "b", cpu="1"), web), want="zone-loss>=3", states=500
-    )
-    assert (full.verdict, full.causes[0].says) == ("no", "4 of 6 pods find no node even without constraints")
 
 
 def test_a_workload_equal_to_one_before_it_takes_that_design_if_its_own_checks_pass() -> None:
@@ -492,19 +391,6 @@ def test_no_second_search_is_made_for_an_equal_workload_without_a_design() -> No
     first, second = promise_design(inventory(*nodes(*"aabbcc"), *objects), want="zone-loss>=4", states=500).workloads
     assert (first.verdict, second.verdict, second.tried) == ("unknown", "unknown", 0)
     assert second.unmet == tuple(f"{each} (found for shop/web, which is equal)" for each in first.unmet)
-
-
-def test_orders_are_not_searched_if_the_states_cannot_suffice() -> None:
-    """The other pods may fill a zone, and five workloads of three pods have 1,024 states at least."""
-    objects = [node(f"{zone}{number}", zone, cpu="3") for zone in "abc" for number in range(2)]
-    objects += [workload("Deployment", f"web-{number}", 3) for number in range(5)]
-    found = promise_design(inventory(*objects), want="zone-loss>=2", states=500, tries=30)
-    assert found.verdict == "unknown"
-    assert found.unjudged[0].because.endswith(
-        "counting does not decide, and 15 pods have too many orders to search, because 5 workloads are to be placed: "
-        "apply only this workload's file"
-    )
-    assert all(each.lines for each in found.workloads)
 
 
 def test_with_files_and_a_cluster_the_workloads_of_the_files_are_designed(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 from tests.plain_inventory import inventory
 from tests.unit.drill.builders import ZONE, node, nodes, rolling, spread, workload
-from tests.unit.drill.test_groups import OPTIONS, group, member
+from tests.unit.drill.test_groups import OPTIONS, group
 from topospread.answers.promise_check import CheckedPromise, promise_check
+from topospread.answers.promise_design import promise_design
 from topospread.answers.promise_show import PromisedEvent, PromiseShow, promise_show
 from topospread.base import Bounds
 
@@ -112,21 +113,43 @@ def racks(*cpu: str) -> list[Json]:
     return made
 
 
-def test_a_group_with_a_topology_constraint_is_simulated_and_not_proved() -> None:
-    objects = [*racks("3", "3", "3", "3"), group("g", 4, **ONE_RACK), web(spread())]
-    found = shown(*objects)
-    assert (found.verdict, loss(found).leaves, loss(found).ground) == ("unknown", Bounds(least=0, most=2), "played")
-    (part,) = found.unjudged
-    assert part.because == "the orders of PodGroup shop/g are not searched: it has a topology constraint"
-    kept = checked("zone-loss>=2", *objects)
-    assert (kept.verdict, kept.ground) == ("unknown", "played")
-    assert kept.says == f"{part.because}; in one simulation losing a leaves 2 of 4"
-
-
 def test_a_simulation_breaks_a_promise() -> None:
-    found = checked("zone-loss>=2", *racks("3", "1", "3", "1"), group("g", 4, **ONE_RACK), web(spread(2)))
+    claim: Json = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {}}},
+    }
+    volumes = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "disk"}}
+    volumes |= {"provisioner": "disk.example.com", "volumeBindingMode": "WaitForFirstConsumer"}
+    claim["spec"]["storageClassName"] = "disk"
+    pods = web(spread(2), volumeClaimTemplates=[claim])
+    objects = [*racks("3", "1", "3", "1"), volumes, group("g", 4, **ONE_RACK), pods]
+    found = checked("zone-loss>=2", *objects)
     assert (found.verdict, found.ground, found.when) == ("no", "played", "in one simulation")
     assert found.says == "losing a leaves 1 of 4"
+    (part,) = shown(*objects).unjudged
+    assert (
+        part.because
+        == "the orders of PodGroup shop/g are not searched: its pods need devices or volumes that are not bound"
+    )
+
+
+def test_a_gang_whose_volume_is_bound_is_searched() -> None:
+    """Alone, the gang has room in both zones; its volume is in one."""
+    volume: Json = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"}}
+    zone = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["a"]}]}
+    capacity, modes = {"storage": "1Gi"}, ["ReadWriteMany"]
+    bound = {"capacity": capacity, "accessModes": modes, "claimRef": {"namespace": "shop", "name": "data"}}
+    volume["spec"] = bound | {"nodeAffinity": {"required": {"nodeSelectorTerms": [zone]}}}
+    claim: Json = {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}
+    done = {"pv.kubernetes.io/bind-completed": "yes"}
+    claim["metadata"] = {"name": "data", "namespace": "shop", "annotations": done}
+    claim["spec"] = {"accessModes": modes, "resources": {"requests": capacity}, "volumeName": "pv"}
+    pods = web()
+    pods["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+    for cpu, verdict in (("4", "yes"), ("3", "no")):
+        nodes = [node("a1", "a", cpu=cpu), node("b1", "b", cpu="9")]
+        found = checked("never-waits", *nodes, volume, claim, group("g", 4), pods)
+        assert (found.verdict, found.ground) == (verdict, "proved")
 
 
 def test_a_rollout_of_a_gang_is_not_searched() -> None:
@@ -164,9 +187,11 @@ def test_many_workloads_are_counted_with_their_groups() -> None:
     assert not found.unjudged
 
 
-def test_a_group_of_two_workloads_is_counted_but_not_searched() -> None:
-    two = [member("ReplicaSet", "web", 2), member("ReplicaSet", "big", 2)]
-    assert checked("never-waits", *THREE, group("g", 4), *two, target="replicaset/web").verdict == "yes"
-    two[1] = member("ReplicaSet", "big", 2, cpu="2")
-    short = [node("a1", "a", cpu="3"), node("b1", "b", cpu="3")]
-    assert checked("never-waits", *short, group("g", 4), *two, target="replicaset/web").verdict == "unknown"
+def test_a_design_keeps_the_promises_of_a_gang() -> None:
+    answer = promise_design(
+        inventory(*THREE, group("g", 4), web()), ["shop/statefulset/web"], OPTIONS, want="zone-loss>=2"
+    )
+    assert (answer.verdict, answer.unjudged) == ("yes", ())
+    assert "DoNotSchedule" in answer.workloads[0].manifest
+    rack = inventory(*THREE, group("g", 4, **ONE_ZONE), web())
+    assert promise_design(rack, ["shop/statefulset/web"], OPTIONS, want="zone-loss>=1").verdict != "yes"

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.parted import parted
-from tests.unit.drill.builders import ZONE, inventory, node, nodes, rolling, running, spread, told, workload
+from tests.unit.drill.builders import inventory, node, nodes, rolling, running, spread, told, workload
 from topospread.answer import Answer
 from topospread.answers.promise_check import PromiseCheck, promise_check
 from topospread.answers.promise_show import promise_show
 from topospread.api.inventory import Inventory
-from topospread.api.promises import Want, read_wants
 from topospread.base import Bounds
-from topospread.drill.patching import apply_patch
 from topospread.drill.steps import Wait
 from topospread.errors import InputError, InvalidError, UsageError
 from topospread.lint.settings import read_settings
-from topospread.promise.fresh import REVISION
-from topospread.promise.kept import Kept, WorkloadPromises
-from topospread.promise.wants import default_wants
 from topospread.sources.load import load
 from topospread.status.status import status as status_of
 
@@ -130,38 +125,6 @@ def test_the_courses_of_a_rollout_are_shown_step_by_step() -> None:
     assert "a new pod of shop/web is ready" in text
 
 
-def test_constraints_that_count_revisions_alone_are_tried_for_what_a_rollout_breaks() -> None:
-    found = checked([*THREE, web(spread(), strategy=rolling(2, 1))], "zone-loss>=4 skew<=1 rollout>=6")
-    remedy = found.remedies[0]
-    assert (remedy.code, remedy.tried.verdict) == ("match-label-keys", "yes")
-    assert remedy.patch[0]["path"] == "/spec/template/spec/topologySpreadConstraints/0/matchLabelKeys"
-    patched = web(spread(matchLabelKeys=remedy.patch[0]["value"]), strategy=rolling(2, 1))
-    assert verdicts([*THREE, patched], "zone-loss>=4 skew<=1") == {"zone-loss>=4": "yes", "skew<=1": "yes"}
-    assert remedy.keeps == ("zone-loss>=4", "skew<=1")
-
-
-@pytest.mark.parametrize(
-    ("constraints", "strategy", "want", "says"),
-    [
-        ([spread(2)], rolling(2, 1), "zone-loss>=4", f"maxSkew 1 instead of 2, matchLabelKeys: [{REVISION}] on {ZONE}"),
-        ([spread(5)], rolling(1, 0), "zone-loss>=3", f"maxSkew 2 instead of 5 on {ZONE}"),
-        ([spread(1, whenUnsatisfiable="ScheduleAnyway")], rolling(1, 0), "zone-loss>=3",
-         f"whenUnsatisfiable DoNotSchedule instead of ScheduleAnyway on {ZONE}"),
-        ([], rolling(1, 0), "zone-loss>=3", f"a constraint on {ZONE}: maxSkew 2, whenUnsatisfiable DoNotSchedule"),
-        ([spread()], rolling(1, 3), "rollout>=5", "maxUnavailable 1 instead of 3"),
-        ([spread()], {"type": "Recreate"}, "rollout>=6", "maxUnavailable 0, maxSurge 1"),
-    ],
-)  # fmt: skip
-def test_the_smallest_change_that_keeps_a_promise_is_tried(
-    constraints: list[Json], strategy: Json, want: str, says: str
-) -> None:
-    found = checked([*THREE, web(*constraints, strategy=strategy)], f"{want} never-waits")
-    (remedy,) = found.remedies
-    assert (remedy.says, remedy.keeps) == (f"shop/web: {says}", (want,))
-    changed = apply_patch(web(*constraints, strategy=strategy), remedy.patch)
-    assert verdicts([*THREE, changed], f"{want} never-waits") == {want: "yes", "never-waits": "yes"}
-
-
 def test_a_pod_that_names_a_node_that_does_not_exist_waits() -> None:
     required = {
         "nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["ghost"]}]}]
@@ -170,49 +133,11 @@ def test_a_pod_that_names_a_node_that_does_not_exist_waits() -> None:
     assert verdicts([*THREE, web(spec={"affinity": affinity})], "never-waits") == {"never-waits": "no"}
 
 
-def test_every_broken_promise_has_its_own_fix_smallest_change_first() -> None:
-    found = checked([*THREE, web(strategy=rolling(1, 3))], "zone-loss>=3 rollout>=5")
-    assert [each.keeps for each in found.remedies] == [("zone-loss>=3",), ("rollout>=5",)]
-    text = found.text()
-    assert "tried: zone-loss>=3 is kept" in text
-    assert "tried: rollout>=5 is kept" in text
-
-
 def test_pods_that_are_not_ready_yet_are_named_if_the_present_placement_breaks_a_promise() -> None:
     given = [*nodes("a", "b", "c"), *running(True, True, False)]
     wait = "wait for: kubectl rollout status -n shop deployment/web"
     assert checked(given, "zone-loss>=2").warnings == (f"1 pod of shop/web is not ready yet and not counted; {wait}",)
     assert checked(given, "zone-loss>=1").warnings == ()
-
-
-def test_it_says_for_how_many_workloads_fixes_were_tried() -> None:
-    many = [workload("Deployment", f"web-{at:02}", 2, strategy=rolling(0, 1)) for at in range(11)]
-    text = promise_check(inventory(*nodes("a", "b", "c"), *many), want="rollout>=2", seconds=0.0).text()
-    assert "fixes were tried for the first 1 of 11 workloads with broken promises in 0 s (--seconds)" in " ".join(
-        text.split()
-    )
-
-
-def test_the_fix_of_a_workload_is_tried_first_for_equal_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried: list[str] = []
-
-    def counting(judge: WorkloadPromises, wants: Sequence[Want]) -> Iterator[Kept]:
-        tried.append(judge.key[2])
-        return kept(judge, wants)
-
-    kept = WorkloadPromises.kept
-    monkeypatch.setattr(WorkloadPromises, "kept", counting)
-    names = [f"web-{at:02}" for at in range(12)]
-    many = [workload("Deployment", name, 6) for name in names]
-    found = checked([*(node(f"{each}1", each, cpu="99") for each in "abc"), *many], "zone-loss>=4")
-    assert [each.object["name"] for each in found.remedies] == names
-    assert all(tried.count(name) == 2 for name in names[1:])
-
-
-def test_a_change_that_breaks_a_kept_promise_is_no_fix() -> None:
-    """Every zone has room for two pods: a hard constraint over zones of one node each makes a pod wait."""
-    objects = [node("a1", "a", cpu="6"), node("b1", "b", cpu="1"), web(strategy=rolling(1, 0))]
-    assert checked(objects, "zone-loss>=3").remedies == ()
 
 
 def test_what_runs_now_is_part_of_a_promise() -> None:
@@ -266,14 +191,6 @@ def test_a_strategy_bounds_a_rollout() -> None:
     }
     assert verdicts([*THREE, web(spread(), strategy={"type": "Recreate"})], "rollout>=1") == {"rollout>=1": "no"}
     assert verdicts([*THREE, workload("StatefulSet", "db", 3)], "rollout>=2") == {"rollout>=2": "yes"}
-
-
-def test_nothing_declared_asks_that_no_loss_takes_all_and_of_a_stateful_set_for_the_quorum() -> None:
-    found = checked([*nodes("a", "b"), workload("StatefulSet", "db", 3)])
-    assert [each.want for each in found.promises] == ["quorum"]
-    assert found.verdict == "no"
-    assert "default promise" in found.says
-    assert default_wants("Deployment", 2) == (Want("zone-loss", 1), Want("node-loss", 1))
 
 
 def annotated(promise: str, key: str = "topospread.dev/promise") -> Json:
@@ -389,35 +306,11 @@ def test_a_search_that_ends_early_decides_nothing() -> None:
     assert promise_check(objects, ["rs/web"], want="zone-loss>=1").verdict == "yes"
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("zone-los>=2", "did you mean zone-loss"),
-        ("zone-loss>8", "did you mean zone-loss>=8[?]"),
-        ("zone-loss=eu-west-1c>=66%", "did you mean zone-loss>=66%[?]"),
-        ("zone-loss", "write zone-loss>=N"),
-        ("skew>=1", "write skew<=N"),
-        ("skew<=10%", "write skew<=N"),
-        ("drain>=101%", "more than 100 %"),
-        ("quorum>=2", "write quorum"),
-        ("uptime", "write zone-loss>=4"),
-    ],
-)
-def test_a_promise_that_is_not_one_is_refused(text: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        read_wants(text)
-
-
 def test_targets_that_promise_nothing_are_refused() -> None:
     with pytest.raises(UsageError, match="a DaemonSet cannot have promises"):
         checked([*THREE, workload("DaemonSet", "agent")], targets=["ds/agent"])
     with pytest.raises(UsageError, match="no workload with replicas"):
         checked([*THREE])
-
-
-def test_percentages_are_of_the_replicas_rounded_up() -> None:
-    (want,) = read_wants("zone-loss>=66%")
-    assert (str(want), want.least(6), want.least(3)) == ("zone-loss>=66%", 4, 2)
 
 
 def test_jobs_and_bare_pods_promise_that_they_never_wait() -> None:
@@ -464,15 +357,3 @@ def test_an_entry_of_the_settings_that_selects_no_workload_is_a_warning(tmp_path
     assert found.warnings == (f"{path}:3: no workload has the labels app=wbe,tier=a, so quorum is not checked",)
     assert checked([*THREE, web(spread())], "zone-loss>=1", declared=settings.promises).warnings == ()
     assert checked([*THREE, web(spread())], declared=settings.promises, targets=["deploy/web"]).warnings == ()
-
-
-@pytest.mark.parametrize("placed", [False, True])
-def test_one_replica_is_fixed_by_more_replicas_and_a_constraint(*, placed: bool) -> None:
-    own = running(True) if placed else [web(replicas=1)]
-    one = own[0]
-    found = promise_check(inventory(*THREE, *own), ["deploy/web"], want="zone-loss>=1 zone-loss>=100%")
-    (remedy,) = found.remedies
-    assert (remedy.code, remedy.keeps, remedy.tried.of) == ("replicas", ("zone-loss>=1",), 2)
-    assert remedy.says.startswith("shop/web: 2 replicas instead of 1, and a constraint on topology.kubernetes.io/zone")
-    assert remedy.patch[0] == {"op": "add", "path": "/spec/replicas", "value": 2}
-    assert promise_check(inventory(*THREE, apply_patch(one, remedy.patch)), want="zone-loss>=1").verdict == "yes"

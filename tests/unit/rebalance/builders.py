@@ -13,6 +13,9 @@ from topospread.rebalance.result import PodMove, Rebalance
 Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
 HOST = "kubernetes.io/hostname"
+THREE = nodes("a", "a", "b", "b", "c", "c")
+CLAIMS = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
+OTHER_SCHEDULER = {"schedulerName": "volcano"}
 
 __all__ = ["HOST", "ZONE", "budget", "carried_out", "node", "nodes", "rebalance_of", "soft", "spread", "standing"]
 

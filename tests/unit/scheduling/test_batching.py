@@ -13,14 +13,12 @@ from conformance.generators.batching import cases
 from conformance.judging.cases import profiles_of
 from topospread.api.node import Node
 from topospread.api.pod import Pod
-from topospread.cluster import Cluster, PodClass
+from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
 from topospread.scheduling import batching
 from topospread.scheduling.batching import Batch, ScoredNodes
 from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.framework import Framework
-from topospread.scheduling.node_search import Chosen, NodeSearch
-from topospread.scheduling.pod_signature import Signer
 from topospread.scheduling.select_host import AmongEquals, top_of_heap
 
 Json = dict[str, Any]
@@ -132,58 +130,6 @@ def test_after_many_pods_a_batch_that_would_change_the_node_is_not_judged(monkey
     )
 
 
-TOLERATIONS = [{"key": "b", "operator": "Exists"}, {"key": "a", "operator": "Exists"}]
-SOURCES = [{"name": "x", "emptyDir": {}}, {"name": "y", "configMap": {"name": "z"}}]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "equal"),
-    [
-        ({}, {}, True),
-        ({}, {"labels": {"app": "api"}}, False),
-        ({}, {"priority": 5}, True),
-        ({}, {"tolerations": TOLERATIONS}, False),
-        ({"tolerations": TOLERATIONS[::-1]}, {"tolerations": TOLERATIONS}, True),
-        ({"volumes": SOURCES[:1]}, {"volumes": SOURCES}, True),
-        ({}, {"volumes": SOURCES[:1]}, False),
-        ({}, {"nodeSelector": {"disk": "good"}}, False),
-        ({}, {"affinity": {}}, False),
-        ({"containers": [{"image": "a"}]}, {"containers": [{"image": "a:latest"}]}, True),
-        ({"containers": [{"image": "a"}]}, {"containers": [{"image": "b"}]}, False),
-        *(
-            (
-                {"containers": [{"ports": [{"hostPort": 80, "protocol": "TCP"}]}]},
-                {"containers": [{"ports": [{"hostPort": port, "protocol": "UDP"}]}]},
-                port == 80,
-            )
-            for port in (80, 81)
-        ),
-    ],
-)
-def test_signatures_hold_what_the_plugins_read(one: Json, other: Json, equal: bool) -> None:
-    made = scheduler(config(NO_DEFAULTS))
-    signer = Signer(next(iter(made.frameworks.values())), made.cluster.objects)
-    pods = [pod("p", **each) for each in (one, other)]
-    signed = [signer.signature(each, made.cluster.shared_class(each)) for each in pods]
-    assert signed[0] is not None
-    assert (signed[0] == signed[1]) is equal
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        {"affinity": {"podAffinity": {}}},
-        {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}]},
-        {"resourceClaims": [{"name": "gpu"}]},
-    ],
-)
-def test_pods_that_read_others_have_no_signature(spec: Json) -> None:
-    made = scheduler(config(NO_DEFAULTS))
-    signer = Signer(next(iter(made.frameworks.values())), made.cluster.objects)
-    given = pod("p", **spec)
-    assert signer.signature(given, made.cluster.shared_class(given)) is None
-
-
 def test_nodes_come_out_as_gos_heap_has_them() -> None:
     """Five equal nodes: ``heap.Pop`` puts the last to the top, and a node that is added again comes to the end."""
     made = scheduler(config(NO_DEFAULTS))
@@ -222,41 +168,6 @@ def test_scoring_late_gives_the_nodes_of_scoring_at_once(monkeypatch: pytest.Mon
             hints += sum(each.hinted for each in placements) if late else 0
         assert found[0] == found[1], json.dumps(case)
     assert hints > 20
-
-
-def test_the_shared_view_of_a_daemon_set_gives_the_nodes_of_its_pods_own_views(monkeypatch: pytest.MonkeyPatch) -> None:
-    found, shared = [], 0
-    only_node = NodeSearch._only_node
-
-    def counted(self: NodeSearch, pod_class: PodClass) -> Chosen | None:
-        nonlocal shared
-        chosen = only_node(self, pod_class)
-        shared += chosen is not None
-        return chosen
-
-    for search in (counted, lambda *_: None):
-        monkeypatch.setattr(NodeSearch, "_only_node", search)
-        found.append([played(case) for case in cases(8, 160)])
-    assert found[0] == found[1]
-    assert shared > 100
-
-
-def played(case: Json) -> list[str | None]:
-    """The nodes of the pods of a case."""
-    values = gates_for("1.37", case["featureGates"])
-    cluster = Cluster()
-    frameworks = {name: Framework(each, values) for name, each in profiles_of(case, values).items()}
-    for each in case["objects"]:
-        if each["kind"] == "Node":
-            cluster.add_node(msgspec.convert(each, Node, strict=False))
-    made, found = Scheduler(cluster, frameworks), []
-    for step in case["steps"]:
-        each = step.get("create", step.get("update", {}))
-        if each.get("kind") == "Node":
-            cluster.put_node(msgspec.convert(each, Node, strict=False))
-        elif each.get("kind") == "Pod" and not volumes(each):
-            found.append(made.schedule(msgspec.convert(each, Pod, strict=False)).node)
-    return found
 
 
 def volumes(given: Json) -> bool:

@@ -32,7 +32,7 @@ def violating(*budgets: PodDisruptionBudget, apps: str, counts_on: bool = False)
         labels = {} if app == "-" else {"app": app}
         metadata = {"name": f"pod-{number}", "namespace": "default", "labels": labels}
         pods.append((f"default/pod-{number}", cluster.pod_class(msgspec.convert({"metadata": metadata}, Pod))))
-    found = DisruptionBudgets(cluster.objects.pod_disruption_budgets).allowed(counts_on=counts_on)
+    found = DisruptionBudgets(cluster.objects).allowed(counts_on=counts_on)
     first = found.violating(pods)
     assert found.violating(pods) == first
     return first
@@ -64,12 +64,42 @@ def test_a_changed_status_compiles_no_selector_again(monkeypatch: pytest.MonkeyP
         return selector_of(given)
 
     monkeypatch.setattr(disruption_budgets, "budget_selector", noted)
-    budgets = {("default", "one"): budget("one", "a", 1)}
-    known = DisruptionBudgets(budgets)
+    objects = Cluster().objects
+    one = budget("one", "a", 1)
+    objects.put(one)
+    known = DisruptionBudgets(objects)
     known.allowed(counts_on=False)
-    status = PodDisruptionBudgetStatus(disruptions_allowed=0)
-    budgets["default", "one"] = msgspec.structs.replace(budgets["default", "one"], status=status)
+    objects.put(msgspec.structs.replace(one, status=PodDisruptionBudgetStatus(disruptions_allowed=0)))
     known.allowed(counts_on=False)
-    budgets["default", "two"] = budget("two", "b", 1)
+    objects.put(budget("two", "b", 1))
     known.allowed(counts_on=False)
     assert compiled == ["one", "two"]
+
+
+def test_budgets_are_read_again_only_after_one_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster()
+    cluster.objects.put(budget("one", "a", 1))
+    known = DisruptionBudgets(cluster.objects)
+    updates: list[None] = []
+    update = known._update
+
+    def noted() -> None:
+        updates.append(None)
+        update()
+
+    monkeypatch.setattr(known, "_update", noted)
+    pod = msgspec.convert({"metadata": {"name": "p", "namespace": "default", "labels": {"app": "a"}}}, Pod)
+    victims = [("default/p", cluster.pod_class(pod))]
+
+    def breaks() -> bool:
+        return known.allowed(counts_on=False).violating(victims)[0]
+
+    assert not any(breaks() for _ in range(3))
+    assert len(updates) == 1
+    with cluster.savepoint():
+        cluster.objects.put(budget("one", "a", 0))
+        assert breaks()
+    assert not breaks()
+    cluster.objects.delete(budget("one", "a", 0))
+    cluster.objects.put(budget("two", "a", 0))
+    assert breaks()

@@ -65,3 +65,14 @@ def test_a_pod_may_request_a_resource_that_no_node_and_no_pod_has() -> None:
         dry_run.add("default/nominated", nominated)
         assert dry_run.passes()
     assert not cluster.nodes.used[0, cluster.nodes.resource("example.com/gpu")]
+
+
+def test_an_added_pod_takes_its_ports_for_the_time_being() -> None:
+    cluster = cluster_with(pod("a", cpu="1"))
+    view = view_of(cluster, pod("new", 80))
+    with DryRun(view, 0) as dry_run:
+        assert dry_run.passes()
+        dry_run.add("default/b", cluster.shared_class(pod("b", 80)))
+        assert not dry_run.passes()
+    with DryRun(view, 0) as dry_run:
+        assert dry_run.passes()

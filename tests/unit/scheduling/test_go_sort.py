@@ -22,6 +22,11 @@ from topospread.scheduling.go_sort import _Run, go_sorted
             "16 49 24 14 39 59 34 54 4 44 9 29 19 47 7 37 32 52 17 42 2 22 57 27 12",
         ),
         (
+            [i * 5 % 7 for i in range(40)],
+            "14 35 28 7 21 0 38 3 31 24 10 17 20 34 27 13 6 23 16 2 9 30 37 26 12 5 19 33 1 15 22 29 8 36 25 32 4 "
+            "18 11 39",
+        ),
+        (
             [-i // 2 for i in range(30)],
             "29 28 27 25 26 24 23 22 21 20 19 18 17 15 16 14 13 12 11 9 10 8 7 6 5 4 3 2 1 0",
         ),
@@ -47,3 +52,12 @@ def test_after_too_many_bad_pivots_the_order_is_the_keys_too(keys: list[int], st
     assert run.elements[:start] == list(range(start))
     assert [keys[each] for each in run.elements[start:]] == sorted(keys[start:])
     assert sorted(run.elements) == list(range(len(keys)))
+
+
+def test_a_rising_list_with_many_swapped_neighbours_is_sorted() -> None:
+    keys = list(range(100))
+    for i in range(3, 100, 10):
+        keys[i], keys[i + 1] = keys[i + 1], keys[i]
+    run = _Run(list(range(100)), keys.__getitem__)
+    run.sort(0, 100, 7)
+    assert [keys[each] for each in run.elements] == list(range(100))

@@ -8,7 +8,9 @@ import pytest
 
 from conformance.judging.cases import judge_case
 from conformance.judging.sequences import judge_sequence
-from topospread.scheduling.preemption import PreemptionSearch
+from tests.unit.scheduling.test_dry_run import cluster_with, view_of
+from tests.unit.scheduling.test_dry_run import pod as typed_pod
+from topospread.scheduling.preemption import PreemptionSearch, SharedSearches
 
 EARLIER, LATER = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 
@@ -230,3 +232,22 @@ def test_nodes_in_the_same_state_share_a_dry_run(monkeypatch: pytest.MonkeyPatch
         "c": ["default/xc"],
     }
     assert len(tried) == 2
+
+
+@pytest.mark.parametrize("version", ["1.26", "1.27"])
+def test_evictions_do_not_help_against_a_taint(version: str) -> None:
+    tainted = node("a") | {"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}}
+    case = {"nodes": [tainted], "pods": [pod("x", "4", 0, "a")], "incoming": [pod("new", "4", 9)], "preempt": True}
+    found = judge_case(case | {"kubeVersion": version})["verdicts"][0]["preemption"]
+    assert found["message"] == "0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+
+
+def test_dry_runs_are_kept_for_the_same_view_except_in_a_savepoint() -> None:
+    cluster = cluster_with(typed_pod("a", cpu="1"))
+    view, shared = view_of(cluster, typed_pod("new", cpu="2")), SharedSearches(cluster)
+    kept = shared.results(view)
+    assert kept is not None
+    assert shared.results(view) is kept
+    assert shared.results(view_of(cluster, typed_pod("other", cpu="2"))) is not kept
+    with cluster.savepoint():
+        assert shared.results(view) is None

@@ -306,6 +306,23 @@ def test_a_savepoint_of_the_cluster_takes_the_queue_back() -> None:
     assert [popped(queue) for _ in range(3)] == ["c", "b", ""]
 
 
+def test_a_savepoint_takes_back_that_a_held_pod_was_let_in() -> None:
+    cluster, is_open = Cluster(), [False]
+    requeueing = Requeueing({"Gate": (Registration(NODE_ADD),)}, {"Gate": lambda _: is_open[0]})
+    queue = SchedulingQueue(Time(), lambda _: requeueing, undo=cluster.undo)
+    queue.add(pod("a"))
+    held = queue.unschedulable.get("d/a")
+    assert held is not None
+    assert (held.gating_plugin, held.rejectors) == ("Gate", {"Gate"})
+    with cluster.savepoint():
+        is_open[0] = True
+        queue.move_all(NODE_ADD, None, object())
+        assert popped(queue) == "a"
+    held = queue.unschedulable.get("d/a")
+    assert held is not None
+    assert (held.gating_plugin, held.rejectors) == ("Gate", {"Gate"})
+
+
 def test_what_hints_answered_of_pods_that_a_savepoint_took_back_is_asked_anew() -> None:
     cluster = Cluster()
     queue = queue_of(Time(), undo=cluster.undo)

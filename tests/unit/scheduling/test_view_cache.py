@@ -6,7 +6,6 @@ import gc
 from typing import Any
 
 import msgspec
-import pytest
 
 from topospread.api.node import Node
 from topospread.api.pod import Pod
@@ -34,42 +33,9 @@ def spread(labels: dict[str, str]) -> dict[str, Any]:
     return {"topologySpreadConstraints": [hard]}
 
 
-def near(labels: dict[str, str]) -> dict[str, Any]:
-    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": labels}}
-    preferred = [{"weight": 1, "podAffinityTerm": term}]
-    return {"affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}}
-
-
 def replica(app: str, spec: dict[str, Any], **labels: str) -> Pod:
     metadata = {"name": app, "namespace": "default", "labels": {"app": app, **labels}}
     return msgspec.convert({"metadata": metadata, "spec": {"containers": [{"name": "c"}], **spec}}, Pod)
-
-
-@pytest.mark.parametrize(("says", "heard"), [(spread, 0), (near, 1)])
-@pytest.mark.parametrize("count", [20, 150])
-def test_a_view_listens_to_classes_that_the_cluster_does_not_count(says: Any, heard: int, count: int) -> None:
-    scheduler = scheduler_of(6)
-    pods = [replica(f"app-{i}", says({"app": f"app-{i}"})) for i in range(count)]
-    for turn in range(2):
-        for i, pod in enumerate(pods):
-            assert scheduler.schedule(pod, f"app-{i}-{turn}").node is not None
-
-    views = [scheduler.view(scheduler.cluster.shared_class(pod)) for pod in pods]
-
-    assert scheduler.work.built == count
-    assert sum(view.heard for view in views) == heard * count, "with affinity, the class of its own pods each"
-    assert len(scheduler.cluster.selections) <= count
-
-
-def test_classes_that_went_are_not_listened_to_for_good() -> None:
-    scheduler = scheduler_of(3)
-    cluster, web, heard = scheduler.cluster, replica("web", spread({"app": "web"})), []
-    for revision in range(6_000):
-        cluster.bind("default/old", cluster.pod_class(replica("web", {}, hash=str(revision))), 0)
-        heard.append(scheduler.view(cluster.shared_class(web)).heard)
-        cluster.unbind("default/old")
-
-    assert max(heard) < 3_500, "what the cluster lets go of goes from the views, too"
 
 
 def test_classes_that_select_the_same_pods_share_counts_and_groups() -> None:

@@ -10,10 +10,9 @@ import pytest
 import topospread
 from tests.parted import parted
 from topospread.config.load import load_configuration
-from topospread.simulation.causes import to_watch, with_causes
+from topospread.simulation.causes import with_causes
 from topospread.simulation.comparison import Cause, Comparison, compare
 from topospread.simulation.options import SimulationOptions
-from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 
 NODES = """\
@@ -63,12 +62,10 @@ def inventory(folder: Path, spec: str, nodes: str = NODES) -> topospread.Invento
 
 
 def explained(first: dict[str, object], second: dict[str, object]) -> Comparison:
-    def run(given: dict[str, object], watch: frozenset[str] = frozenset()) -> Simulation:
-        return simulate(**parted(given | {"watch": watch}))  # type: ignore[arg-type]
-
-    comparison = compare(run(first), run(second), ("a", "b"))
-    watched = to_watch(comparison)
-    return with_causes(comparison, run(first, watched[0]), run(second, watched[1]))
+    given = [parted(each) for each in (first, second)]
+    comparison = compare(*(simulate(**each) for each in given), names=("a", "b"))
+    inventories, sides = [each["inventory"] for each in given], [each["options"] for each in given]
+    return with_causes(comparison, inventories, sides)
 
 
 def test_a_score_that_prefers_another_node(tmp_path: Path) -> None:

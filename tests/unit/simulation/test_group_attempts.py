@@ -62,14 +62,6 @@ def placed(result: Simulation) -> dict[str, bool]:
     return {each.name: each.node is not None for each in result.placements}
 
 
-def test_a_gang_takes_no_node_where_too_few_of_its_pods_find_one(tmp_path: Path) -> None:
-    result = simulated(tmp_path, node("n1"), node("n2"), group("g", 9), *pods("g", 10), pod("after"))
-    assert placed(result) == {**{f"g-{i}": False for i in range(10)}, "after": True}
-    says = [cause.says for each in result.pending for cause in causes_of(each) if cause.code == "pod-group"]
-    assert says == ["PodGroup default/g needs 9 pods at once (minCount): 7 find nodes"] * len(says)
-    assert says
-
-
 def test_a_pod_that_was_created_before_a_group_is_tried_before_it(tmp_path: Path) -> None:
     result = simulated(tmp_path, node("n1"), pod("first", cpu="4"), group("g", 2), *pods("g", 2), pod("last", cpu="1"))
     assert placed(result) == {"first": True, "g-0": False, "g-1": False, "last": False}
@@ -85,17 +77,6 @@ def test_a_pool_grows_for_a_group_only_where_the_group_takes_its_nodes(
     result = simulated(tmp_path, *items, pools=pools, **ON)
     assert [each.node is not None for each in result.placements] == expected
     assert [len(each.added) for each in result.pools] == [2 * all(expected)]
-
-
-def test_pods_above_min_count_may_stay_pending(tmp_path: Path) -> None:
-    result = simulated(tmp_path, node("n1"), node("n2"), group("g", 7), *pods("g", 10))
-    assert sum(placed(result).values()) == 8
-
-
-@pytest.mark.parametrize(("minimum", "expected"), [(0, 4), (5, 0)])
-def test_a_basic_policy_asks_for_a_single_pod(minimum: int, expected: int, tmp_path: Path) -> None:
-    result = simulated(tmp_path, node("n1"), group("g", minimum), *pods("g", 6))
-    assert sum(placed(result).values()) == expected
 
 
 def test_a_group_has_the_priority_of_its_class(tmp_path: Path) -> None:
@@ -123,71 +104,6 @@ def test_groups_without_a_parent_are_judged_beside_composite_groups(tmp_path: Pa
     assert [each.because for each in result.unjudged] == ["topospread does not model composite pod groups"]
 
 
-SLICE = {
-    "apiVersion": "resource.k8s.io/v1",
-    "kind": "ResourceSlice",
-    "metadata": {"name": "s"},
-    "spec": {
-        "driver": "d",
-        "nodeName": "n1",
-        "pool": {"name": "n1", "generation": 1, "resourceSliceCount": 1},
-        "devices": [{"name": "d0"}, {"name": "d1"}],
-    },
-}
-ONE = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "any"}}]}}
-DEVICES: list[Json] = [
-    SLICE,
-    {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "any"}, "spec": {}},
-]
-
-
-def test_pods_share_a_claim_that_is_allocated_with_the_first(tmp_path: Path) -> None:
-    shared = {**SLICE, "kind": "ResourceClaim", "metadata": {"name": "c", "uid": "c"}, "spec": ONE}
-    members = pods("g", 2, resourceClaims=[{"name": "x", "resourceClaimName": "c"}])
-    result = simulated(tmp_path, node("n0"), node("n1"), *DEVICES, shared, group("g", 2), *members, keep_after=True)
-    assert {each.node for each in result.placements} == {"n1"}
-    assert not result.unjudged
-    assert result.after is not None
-    [claim] = result.after.resource_claims
-    assert [each.name for each in claim.status.reserved_for or ()] == ["g-0", "g-1"]
-
-
-def test_a_claim_of_the_group_is_made_once_and_reserved_for_the_group(tmp_path: Path) -> None:
-    template = {**SLICE, "kind": "ResourceClaimTemplate", "metadata": {"name": "t"}, "spec": {"spec": ONE}}
-    entry = {"name": "x", "resourceClaimTemplateName": "t"}
-    of_group = group("g", 4, resourceClaims=[entry])
-    items = [node("n0"), node("n1"), *DEVICES, template, of_group, *pods("g", 4, resourceClaims=[entry])]
-    result = simulated(tmp_path, *items, keep_after=True, DRAWorkloadResourceClaims=True)
-    assert {each.node for each in result.placements} == {"n1"}
-    assert result.after is not None
-    [claim] = result.after.resource_claims
-    assert claim.name == "g-x"
-    assert [(each.resource, each.name) for each in claim.status.reserved_for or ()] == [("podgroups", "g")]
-    without = simulated(tmp_path, *items)
-    assert not any(placed(without).values()), "four claims, two devices"
-
-
-def test_a_pod_gets_its_own_claim_after_another_pod_allocated_the_shared_one(tmp_path: Path) -> None:
-    shared, *own = (
-        {**SLICE, "kind": "ResourceClaim", "metadata": {"name": name, "uid": name}, "spec": ONE} for name in "cab"
-    )
-    three = {**SLICE, "spec": SLICE["spec"] | {"devices": [{"name": each} for each in "xyz"]}}
-    members = [
-        pod(f"g-{name}", "g", resourceClaims=[{"name": each, "resourceClaimName": each} for each in f"c{name}"])
-        for name in "ab"
-    ]
-    items = [node("n1"), DEVICES[1], three, shared, *own, group("g", 2), *members]
-    result = simulated(tmp_path, *items, keep_after=True)
-    assert placed(result) == {"g-a": True, "g-b": True}
-    assert result.after is not None
-    devices = {
-        each.name: [one.device for one in each.status.allocation.devices.results or ()]
-        for each in result.after.resource_claims
-        if each.status.allocation
-    }
-    assert devices == {"c": ["x"], "a": ["y"], "b": ["z"]}
-
-
 RACES = {
     "another pod waits": ([pod("big", cpu="9")], {"g-0": True, "g-1": True, "big": False}),
     "the pods evict another": ([pod("low", cpu="4", nodeName="n1", priority=0)], {"g-0": True, "g-1": True}),
@@ -204,28 +120,6 @@ def test_the_first_pod_binds_a_claim_and_the_other_is_tried_again(
     assert placed(result) == nodes
 
 
-def test_words_are_kube_scheduler_s(tmp_path: Path) -> None:
-    result = simulated(tmp_path, node("n1"), group("g", 6), *pods("g", 7))
-    said = [each.message for each in result.placements]
-    none = "pod group preemption: No preemption victims found for incoming preemptor"
-    cannot = "minCount (6) cannot be satisfied: 4 scheduled, 1 remaining"
-    assert said == [
-        *[f"pod group is unschedulable, {cannot}, {none}"] * 4,
-        *["0/1 nodes are available: 1 Insufficient cpu."] * 2,
-        cannot,
-    ]
-
-
-def test_with_placements_the_group_says_how_many_were_tried(tmp_path: Path) -> None:
-    items = [node("n1"), group("g", 2), *pods("g", 2, cpu="3")]
-    result = simulated(tmp_path, *items, TopologyAwareWorkloadScheduling=True)
-    first = result.placements[0].message
-    assert first.startswith(
-        "pod group is unschedulable, pod group is unschedulable, 0/1 placements are available, first placement status: "
-        "minCount (2) cannot be satisfied: 1 scheduled, 0 remaining"
-    )
-
-
 ON = {"TopologyAwareWorkloadScheduling": True}
 
 
@@ -236,58 +130,6 @@ def in_one(key: str) -> Json:
 def racks(result: Simulation) -> set[str | None]:
     """First letters of the nodes that were taken."""
     return {each.node and each.node[0] for each in result.placements}
-
-
-def test_a_group_with_a_topology_constraint_takes_nodes_of_one_domain(tmp_path: Path) -> None:
-    nodes = [node(f"{rack}{i}", rack=rack) for rack in "ab" for i in range(2)]
-    result = simulated(tmp_path, *nodes, group("g", 8, **in_one("rack")), *pods("g", 8), **ON)
-    assert racks(result) == {"a"}
-    result = simulated(tmp_path, *nodes, group("g", 8, **in_one("rack")), *pods("g", 8))
-    assert racks(result) == {"a", "b"}, "the gate is off"
-
-
-def test_a_group_without_room_in_one_domain_takes_none(tmp_path: Path) -> None:
-    nodes = [node(f"{rack}{i}", rack=rack) for rack in "abcd" for i in range(2)]
-    result = simulated(tmp_path, *nodes, group("g", 9, **in_one("rack")), *pods("g", 9), **ON)
-    assert racks(result) == {None}
-    says = {cause.says for each in result.pending for cause in causes_of(each) if cause.code == "pod-group"}
-    needs = "PodGroup default/g needs 9 pods at once (minCount) in one rack"
-    assert says == {f"{needs}: 8 in a, 8 in b, 8 in c find nodes, at most as many in 1 more"}
-
-
-def test_a_domain_that_takes_more_pods_is_better(tmp_path: Path) -> None:
-    nodes = [node("a1", rack="a"), node("b1", cpu="5", rack="b")]
-    result = simulated(tmp_path, *nodes, group("g", 4, **in_one("rack")), *pods("g", 5), **ON)
-    assert racks(result) == {"b"}
-
-
-def test_with_as_many_pods_the_fuller_domain_is_better(tmp_path: Path) -> None:
-    nodes = [node("a1", cpu="8", rack="a"), node("b1", rack="b")]
-    result = simulated(tmp_path, *nodes, group("g", 4, **in_one("rack")), *pods("g", 4), **ON)
-    assert racks(result) == {"b"}
-
-
-def test_pods_that_have_nodes_fix_the_domain(tmp_path: Path) -> None:
-    nodes = [node("a1", rack="a"), node("b1", cpu="8", rack="b")]
-    there = pod("there", "g", nodeName="a1")
-    result = simulated(tmp_path, *nodes, group("g", 3, **in_one("rack")), there, *pods("g", 2), **ON)
-    assert racks(result) == {"a"}
-
-
-def test_domains_outside_the_placement_count_for_spread(tmp_path: Path) -> None:
-    nodes = [node(f"{zone}1", rack=zone, **{"topology.kubernetes.io/zone": zone}) for zone in "ab"]
-    constraint = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
-    spread = {"topologySpreadConstraints": [constraint | {"labelSelector": {"matchLabels": {"app": "g"}}}]}
-    members = pods("g", 3, **spread)
-    for each in members:
-        each["metadata"]["labels"] = {"app": "g"}
-    result = simulated(tmp_path, *nodes, group("g", 3, **in_one("rack")), *members, **ON)
-    assert racks(result) == {None}
-
-
-def test_without_the_label_there_is_no_placement(tmp_path: Path) -> None:
-    result = simulated(tmp_path, node("a1"), group("g", 2, **in_one("rack")), *pods("g", 2), **ON)
-    assert {each.message for each in result.placements} == {"no feasible placements found"}
 
 
 def test_a_gang_is_tried_again_when_others_found_nodes_that_it_wants_to_be_near(tmp_path: Path) -> None:
@@ -307,19 +149,6 @@ def test_a_gang_waits_until_all_its_pods_exist(tmp_path: Path) -> None:
     assert [each.says for each in causes_of(pending)] == ["PodGroup default/g needs 3 pods (minCount): 2 exist"]
 
 
-def test_bound_pods_count_for_min_count(tmp_path: Path) -> None:
-    there = [pod(f"there-{i}", "g", nodeName="n1") for i in range(2)]
-    result = simulated(tmp_path, node("n1"), group("g", 3), *there, *pods("g", 1))
-    assert placed(result) == {"g-0": True}
-
-
-def test_pods_of_unlike_priority_are_no_group(tmp_path: Path) -> None:
-    result = simulated(tmp_path, node("n1"), group("g", 2), pod("g-0", "g"), pod("g-1", "g", priority=5))
-    assert not any(placed(result).values())
-    words = "all pods in a single pod group should have the same priority as the pod group's priority, got 5 and 0"
-    assert {each.message for each in result.placements} == {words}
-
-
 def test_without_the_gate_pods_are_placed_one_by_one(tmp_path: Path) -> None:
     result = simulated(tmp_path, node("n1"), group("g", 9), *pods("g", 5), GenericWorkload=False)
     assert sum(placed(result).values()) == 4
@@ -332,8 +161,6 @@ LOCAL: Json = {
     "provisioner": "kubernetes.io/no-provisioner",
     "volumeBindingMode": "WaitForFirstConsumer",
 }
-
-
 MADE = {**LOCAL, "metadata": {"name": "made"}, "provisioner": "disk.example.com"}
 
 
@@ -359,16 +186,6 @@ def mounts(name: str) -> list[Json]:
     return [{"name": "v", "persistentVolumeClaim": {"claimName": name}}]
 
 
-@pytest.mark.parametrize(("volumes", "expected"), [(["n1", "n2"], 2), (["n1"], 0)])
-def test_pods_of_a_gang_take_a_volume_each(volumes: list[str], expected: int, tmp_path: Path) -> None:
-    there = [volume(f"v-{each}", each) for each in volumes]
-    members = [pod(f"g-{i}", "g", volumes=mounts(f"c-{i}")) for i in range(2)]
-    claims = [claim(f"c-{i}") for i in range(2)]
-    result = simulated(tmp_path, node("n1"), node("n2"), LOCAL, *there, *claims, group("g", 2), *members)
-    assert result.unjudged == ()
-    assert len({each.node for each in result.placements} - {None}) == expected
-
-
 @pytest.mark.parametrize(("cpu", "expected"), [("2", [True, True]), ("3", [False, False])])
 def test_pods_that_wait_for_one_claim_are_judged_where_chance_decides_nothing(
     cpu: str, expected: list[bool], tmp_path: Path
@@ -377,38 +194,6 @@ def test_pods_that_wait_for_one_claim_are_judged_where_chance_decides_nothing(
     result = simulated(tmp_path, node("n1"), node("n2"), LOCAL, volume("v", "n1"), claim("c"), group("g", 2), *members)
     assert result.unjudged == ()
     assert [each.node == "n1" for each in result.placements] == expected
-
-
-@pytest.mark.parametrize(("devices", "expected"), [(2, 2), (1, 0)])
-def test_pods_of_a_gang_take_a_device_each(devices: int, expected: int, tmp_path: Path) -> None:
-    version = "resource.k8s.io/v1"
-    request = {"name": "r", "exactly": {"deviceClassName": "gpu"}}
-    asked = {"spec": {"devices": {"requests": [request]}}}
-    slices = [
-        {
-            "apiVersion": version,
-            "kind": "ResourceSlice",
-            "metadata": {"name": f"s{i}"},
-            "spec": {
-                "driver": "d",
-                "nodeName": f"n{i}",
-                "pool": {"name": f"n{i}", "generation": 1, "resourceSliceCount": 1},
-                "devices": [{"name": "d0"}],
-            },
-        }
-        for i in range(devices)
-    ]
-    items = [
-        *(node(f"n{i}") for i in range(3)),
-        {"apiVersion": version, "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}},
-        {"apiVersion": version, "kind": "ResourceClaimTemplate", "metadata": {"name": "t"}, "spec": asked},
-        *slices,
-        group("g", 2),
-        *pods("g", 2, resourceClaims=[{"name": "c", "resourceClaimTemplateName": "t"}]),
-    ]
-    result = simulated(tmp_path, *items)
-    assert result.unjudged == ()
-    assert sum(placed(result).values()) == expected
 
 
 def owned(by: str) -> Json:
@@ -523,38 +308,6 @@ def test_only_a_missing_pod_group_has_a_command_that_provides_it(
 def low(name: str, of: str = "", cpu: str = "1") -> Json:
     """A pod of priority 0 on the only node."""
     return pod(name, of, cpu=cpu, nodeName="n1", priority=0)
-
-
-@pytest.mark.parametrize(
-    ("items", "evicted"),
-    [
-        ([low("a"), low("b"), low("c"), low("d")], 2),
-        ([low("a", "old"), low("b", "old"), low("c"), low("d"), group("old")], 2),
-        ([*(low(each, "old") for each in "abc"), low("d"), group("old", disruptionMode={"all": {}})], 3),
-        ([low("a", cpu="2"), low("b", cpu="500m"), low("c", cpu="500m")], 2),
-    ],
-    ids=["pods alone", "pods of a group, which are more important", "a group that goes as a whole", "small ones"],
-)
-def test_a_group_evicts_as_few_as_it_can(items: list[Json], evicted: int, tmp_path: Path) -> None:
-    made = [node("n1"), *items, group("g", 2, priority=9), *pods("g", 2, priority=9)]
-    result = simulated(tmp_path, *made)
-    assert placed(result) == {"g-0": True, "g-1": True}
-    assert len(result.evictions) == evicted
-    assert {each.preemptor for each in result.evictions} == {"default/g-0"}
-
-
-def test_a_pod_evicts_a_group_as_a_whole(tmp_path: Path) -> None:
-    there = [pod(f"there-{i}", "g", cpu="3", nodeName=f"n{i}") for i in range(2)]
-    whole = group("g", 2, disruptionMode={"all": {}})
-    result = simulated(tmp_path, node("n0"), node("n1"), whole, *there, pod("high", priority=9, cpu="3"))
-    assert placed(result)["high"]
-    assert {each.name for each in result.evictions} == {"there-0", "there-1"}
-
-
-def test_a_pod_of_a_group_is_more_important_than_a_pod_alone(tmp_path: Path) -> None:
-    there = [low("a", cpu="2"), low("b", "g", "2")]
-    result = simulated(tmp_path, node("n1"), *there, group("g", 1), pod("high", priority=9))
-    assert [each.name for each in result.evictions] == ["a"]
 
 
 def explained(folder: Path, target: str, *items: Json) -> Explanation:

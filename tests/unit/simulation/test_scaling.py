@@ -9,10 +9,8 @@ import pytest
 from tests.plain_inventory import inventory
 from tests.unit.drill.builders import ZONE, at, node, nodes, spread, workload
 from topospread.answers.simulation import simulation_answer
-from topospread.api.meta import ObjectMeta
-from topospread.api.node import Node, NodeStatus
 from topospread.api.node_selection import Taint
-from topospread.api.pools import Limits, NodePool
+from topospread.api.pools import NodePool
 from topospread.drill.drill import drill
 from topospread.drill.each import drill_each
 from topospread.drill.expectations import Expectations, shortfalls
@@ -56,34 +54,6 @@ def test_a_pool_grows_no_further_than_it_may() -> None:
     assert sum(len(each.pods) for each in found.pending) == 30 - 10 - 8
 
 
-def test_only_nodes_of_its_shape_count_for_a_pool() -> None:
-    heavy = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "5"}}}]}
-    amounts = {"memory": "64Gi", "pods": "110"}
-    small, large = (NodePool(f"p{cpu}", {ZONE: "a"}, amounts | {"cpu": cpu}, most=2) for cpu in ("2", "8"))
-    found = simulated([node("a1", "a", cpu="2"), workload("Deployment", replicas=2, spec=heavy)], small, large)
-    assert [(each.name, each.there, len(each.added)) for each in found.pools] == [("p2", 1, 0), ("p8", 0, 2)]
-    reserved, more, other = ({"cpu": cpu, "memory": "60Gi"} for cpu in ("7910m", "8200m", "3"))
-    assert [large.has(each) for each in map(_real, (reserved, more, other))] == [True, True, False]
-    assert large.has(_real(other, {"cpu": "8", "memory": "64Gi"}))
-
-
-def _real(allocatable: Json, capacity: Json | None = None) -> Node:
-    status = NodeStatus(allocatable=allocatable, capacity=capacity)
-    return Node(metadata=ObjectMeta(name="n", labels={ZONE: "a"}), status=status)
-
-
-def test_a_new_node_counts_for_the_pool_that_made_it() -> None:
-    first, second = (NodePool(name, {ZONE: "a"}, {"cpu": "4", "memory": "64Gi"}, most=1) for name in ("p", "q"))
-    made = first.node("p-new-1")
-    assert (first.has(made), second.has(made), second.may_grow([made])) == (True, False, True)
-
-
-def test_what_several_may_have_together_limits_them() -> None:
-    limits = Limits(("team", "shop"), {"cpu": 9000})
-    pools = [pool(f"p{i}", "a", labels={"team": "shop"}, limits=limits) for i in (1, 2)]
-    assert sum(added(simulated([*nodes("a"), workload("Deployment", replicas=40)], *pools)).values()) == 2
-
-
 def test_only_a_zone_that_may_take_the_pod_grows() -> None:
     full = [*nodes("a"), node("b1", "b", cpu="1"), workload("Deployment", replicas=6, spec=EVEN)]
     assert added(simulated(full, pool("pa", "a"), pool("pb", "b"))) == {"pa": 0, "pb": 1}
@@ -106,30 +76,6 @@ def test_taints_and_the_pods_of_daemon_sets_count() -> None:
     assert (log.replicas, log.placed) == (3, 2)
 
 
-def test_a_pool_always_has_its_least() -> None:
-    found = simulated([*nodes("a"), workload("Deployment")], pool("p", "b", least=2))
-    assert (found.nodes, added(found), found.pools[0].there) == (3, {"p": 0}, 2)
-
-
-def test_min_domains_is_met_after_a_scale_up_or_never() -> None:
-    own = {"topologySpreadConstraints": [spread(minDomains=3)]}
-    shop = [*nodes("a", "b"), workload("Deployment", replicas=2, spec=own)]
-    met = simulated(shop, pool("pc", "c")).notes
-    outlook = "is met only after a scale-up: 2 domains exist, new nodes of the pools would add c"
-    assert f"shop/web: minDomains 3 of {ZONE} {outlook}" in met
-    never = simulated(shop, pool("pa", "a")).notes
-    assert any("can never be met: 2 domains exist, no pool could add another domain" in each for each in never)
-
-
-def test_where_min_domains_forbids_the_pods_a_new_zone_is_asked_for() -> None:
-    own = {"topologySpreadConstraints": [spread(minDomains=3)]}
-    found = simulated(
-        [*nodes("a", "b"), workload("Deployment", replicas=6, spec=own)], pool("pc", "c"), pool("pa", "a")
-    )
-    assert added(found) == {"pa": 0, "pc": 1}
-    assert not found.pending
-
-
 def test_without_pending_pods_nothing_grows() -> None:
     assert added(simulated([*nodes("a"), workload("Deployment")], pool("p", "a"))) == {"p": 0}
 
@@ -143,18 +89,6 @@ def test_pools_grow_in_a_drill() -> None:
 
 
 LINUX = "kubernetes.io/os"
-
-
-def test_new_nodes_have_the_labels_of_kubelets_unless_the_pool_declares_them() -> None:
-    own = pool("p", "a")
-    assert (
-        own.node("n").labels.items()
-        >= {LINUX: "linux", "kubernetes.io/arch": "amd64", "kubernetes.io/hostname": "n"}.items()
-    )
-    assert pool("w", "a", labels={LINUX: "windows"}).node("n").labels[LINUX] == "windows"
-    there = own.node("old")
-    there.metadata.labels["kubernetes.io/arch"] = "arm64"
-    assert own.node("n", [there]).labels["kubernetes.io/arch"] == "arm64"
 
 
 def test_a_pool_grows_for_pods_that_select_linux() -> None:

@@ -364,6 +364,14 @@ def test_hidden_files_and_other_kinds_below_a_kustomization_are_told_and_counted
     assert f"{', '.join(told)}: not read, no kustomization refers to it" in found.notes
 
 
+def test_a_manifest_in_a_hidden_folder_is_told_where_kubectl_apply_would_read_it(tmp_path: Path) -> None:
+    write(tmp_path, {"app/web.yaml": OBJECT, "app/.more/late.yaml": OBJECT})
+    note = f"{tmp_path}/app/.more/late.yaml: not read, in a folder that begins with a dot; name it to read it"
+    assert look_into(str(tmp_path / "app"), Rendering(), to_apply=True).notes == [note]
+    write(tmp_path, {"app/kustomization.yaml": "resources: [web.yaml]\n"})
+    assert note not in look_into(str(tmp_path / "app"), Rendering(), to_apply=True).notes, "kubectl apply -k"
+
+
 def test_a_link_that_names_a_chart_or_kustomization_counts_whether_its_target_exists(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     for name, kind in (("Chart.yaml", "chart"), ("kustomization.yaml", "kustomization")):

@@ -7,16 +7,14 @@ import json
 import pytest
 import yaml
 
-from topospread.errors import DuplicateError, InputError, UsageError
+from topospread.errors import InputError, UsageError
 from topospread.lint.run import lint
-from topospread.sources.collection import applied
 from topospread.sources.load import load
 from topospread.sources.rendering import Rendering
 from topospread.sources.snapshot_facts import FORMAT
 
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4"}}}
 
-CLASS = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "x"}, "provisioner": "x"}
 FACTS = {"format": FORMAT, "counts": {"Node": 1}}
 SNAPSHOT = {"apiVersion": "v1", "kind": "List", "items": [NODE], "topospread": FACTS}
 
@@ -31,9 +29,6 @@ HIDDEN = [
 HIDDEN = [
     each % '"metadata": {"name": "web"}, "spec": {"containers": [{"name": "a", "image": "a"}]}' for each in HIDDEN
 ]
-
-
-SOFT = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
 
 
 def pod(name: str, node: str | None = None, status: dict | None = None, **metadata: object) -> dict:
@@ -51,21 +46,6 @@ def deployment(image: str = "web:1", replicas: int | None = None, **metadata: ob
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": image}]}}
     spec = {"selector": {"matchLabels": {"app": "web"}}, "template": template, "replicas": replicas}
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", **metadata}, "spec": spec}
-
-
-def owned_by(kind: str, name: str) -> list[dict]:
-    return [{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": "x", "controller": True}]
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_file(name: str, *values: object) -> str:
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True, parents=True)
-        path.write_text("---\n".join(map(yaml.safe_dump, values)))
-        return str(path)
-
-    return write_file
 
 
 class TestNodes:
@@ -92,89 +72,6 @@ class TestNodes:
     def test_a_cluster_that_is_neither_is_explained(self):
         with pytest.raises(InputError, match=r"--on zones3: file not found; a synthetic cluster is"):
             load([], cluster="zones3")
-
-
-class TestOrder:
-    def test_a_later_path_replaces_and_both_places_are_told(self, write):
-        first = write("1.yaml", NODE, deployment("web:1"))
-        second = write("2.yaml", deployment("web:2"))
-        inventory = load([first, second])
-        (found,) = inventory.deployments
-        assert found.spec.template.spec.containers[0].image == "web:2"
-        assert inventory.notes == [
-            f"Deployment default/web of {second}:1: document 1 replaces what {first}:9: document 2 gives"
-        ]
-        assert (
-            str(inventory.places["Deployment", "default", "web"]) == f"{second}:1: document 1: Deployment default/web"
-        )
-
-    def test_what_is_replaced_keeps_its_place_in_the_order(self, write):
-        first = write("1.yaml", NODE, pod("a"), pod("b"))
-        assert [each.name for each in load([first, write("2.yaml", pod("c"), pod("a"))]).pods] == ["a", "b", "c"]
-
-    def test_twice_in_one_path_is_refused_also_in_two_files_of_a_folder(self, write, tmp_path):
-        write("all/1.yaml", NODE, pod("a"))
-        write("all/2.yaml", pod("a"))
-        with pytest.raises(DuplicateError) as caught:
-            load([str(tmp_path / "all")])
-        assert str(caught.value) == (
-            f"{tmp_path}/all/2.yaml:1:1: document 1: Pod default/a: this object is given twice in one path, "
-            f"first at {tmp_path}/all/1.yaml:9:1: document 2; remove one"
-        )
-
-    def test_one_name_may_be_used_by_several_kinds_and_namespaces(self, write):
-        path = write("a.yaml", NODE, pod("a"), pod("a", namespace="b"), deployment(), deployment(namespace="b"))
-        inventory = load([path])
-        assert (len(inventory.pods), len(inventory.deployments)) == (2, 2)
-
-    def test_a_namespace_left_out_is_the_default_one(self, write):
-        with pytest.raises(DuplicateError):
-            load([write("a.yaml", NODE, pod("a"), pod("a", namespace="default"))])
-
-    def test_objects_with_a_generated_name_are_never_the_same(self, write):
-        bare = pod("x", generateName="run-")
-        del bare["metadata"]["name"]
-        path = write("a.yaml", NODE, bare, bare)
-        inventory = load([path, path])
-        assert [(each.name, each.metadata.generate_name) for each in inventory.pods] == [("", "run-")] * 4
-        assert inventory.places["Pod", "default", "run-"].source == path
-
-    def test_long_lists_of_what_is_replaced_are_cut(self, write):
-        pods = [pod(f"p{i}") for i in range(8)]
-        path = json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, *pods]})
-        inventory = load(
-            ["-", write("b.json", {"apiVersion": "v1", "kind": "List", "items": pods})], stdin=io.BytesIO(path.encode())
-        )
-        assert len(inventory.notes) == 1
-        assert inventory.notes[0].startswith("Pod default/p0, Pod default/p1, Pod default/p2")
-        assert "and 3 more" in inventory.notes[0]
-
-
-class TestApplying:
-    """What kubectl apply leaves as it is in the cluster stays when a manifest replaces a stored object."""
-
-    def test_identity_and_replicas_that_a_cluster_set(self, write):
-        stored = deployment("web:1", 7, uid="1", creationTimestamp="2025-01-01T00:00:00Z")
-        inventory = load([write("1.yaml", NODE, stored), write("2.yaml", deployment("web:2"))])
-        (found,) = inventory.deployments
-        assert (found.metadata.uid, found.metadata.creation_timestamp) == ("1", "2025-01-01T00:00:00Z")
-        assert (found.spec.replicas, found.spec.template.spec.containers[0].image) == (7, "web:2")
-
-    def test_but_a_manifest_that_no_longer_says_how_many_means_the_default(self, write):
-        inventory = load([write("1.yaml", NODE, deployment("web:1", 7)), write("2.yaml", deployment("web:2"))])
-        assert inventory.deployments[0].spec.replicas is None
-
-    def test_a_pods_node_and_status(self, write):
-        bound = pod("p", "a", {"phase": "Running"}, uid="1")
-        (found,) = load([write("1.yaml", NODE, bound), write("2.yaml", pod("p", labels={"a": "b"}))]).pods
-        assert (found.spec.node_name, found.phase, found.labels) == ("a", "Running", {"a": "b"})
-
-    def test_a_nodes_capacity_unless_it_is_given(self, write):
-        bare = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "labels": {"disk": "ssd"}}}
-        (found,) = load([write("1.yaml", NODE), write("2.yaml", bare)]).nodes
-        assert (found.status.allocatable, found.labels) == ({"cpu": "4"}, {"disk": "ssd"})
-        changed = {**bare, "status": {"allocatable": {"cpu": "8"}}}
-        assert load([write("1.yaml", NODE), write("3.yaml", changed)]).nodes[0].status.allocatable == {"cpu": "8"}
 
 
 class TestLeftOut:
@@ -319,57 +216,6 @@ class TestCharts:
             load([write("a.yaml", NODE)], rendering=Rendering(**given))
 
 
-class TestSnapshots:
-    @pytest.mark.parametrize(
-        ("kind", "word"),
-        [
-            ("ReplicaSet", "replicasets"),
-            ("StatefulSet", "statefulsets"),
-            ("ReplicationController", "replicationcontrollers"),
-        ],
-    )
-    def test_owners_that_are_missing_are_warned_about(self, write, kind, word):
-        pods = [pod(f"p{i}", "a", ownerReferences=owned_by(kind, "web-1")) for i in range(2)]
-        warnings = load([write("a.yaml", NODE, *pods)]).warnings
-        assert warnings[0].startswith(
-            f"2 pods belong to 1 {kind} not in the input (default/web-1): cluster-level default"
-        )
-        assert f"add {word} to `kubectl get`" in warnings[0]
-        assert len(warnings) == 1
-
-    @pytest.mark.parametrize(
-        ("kind", "own", "warned"),
-        [("Job", [], True), (None, [], True), (None, [SOFT], False), ("DaemonSet", [], False), ("Node", [], False)],
-    )
-    def test_services_are_missed_for_pods_that_only_they_can_select(self, write, kind, own, warned):
-        more = {"ownerReferences": owned_by(kind, "web-1")} if kind else {"uid": "x"}
-        stored = pod("p", "a", **more)
-        stored["spec"]["topologySpreadConstraints"] = own
-        warnings = load([write("a.yaml", NODE, stored)]).warnings
-        assert [each.startswith("no Services are given: ") for each in warnings] == [True] * warned
-
-    def test_owners_that_are_there_are_not(self, write):
-        template = deployment()["spec"]["template"]
-        owner = {
-            "apiVersion": "apps/v1",
-            "kind": "ReplicaSet",
-            "metadata": {"name": "web-1", "uid": "x"},
-            "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template},
-        }
-        service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}
-        path = write("a.yaml", NODE, pod("p", "a", ownerReferences=owned_by("ReplicaSet", "web-1")), owner, service)
-        assert load([path]).warnings == []
-
-    @pytest.mark.parametrize("kind", ["DaemonSet", "Job"])
-    def test_other_owners_give_no_constraints(self, write, kind):
-        service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}
-        path = write("a.yaml", NODE, pod("p", "a", ownerReferences=owned_by(kind, "web-1")), service)
-        assert load([path]).warnings == []
-
-    def test_hand_written_pods_need_no_services(self, write):
-        assert load([write("a.yaml", NODE, pod("p", "a"))]).warnings == []
-
-
 class TestReading:
     def test_kubectls_output_as_it_is(self):
         items = [
@@ -463,125 +309,7 @@ def test_objects_of_one_list_share_a_place_and_keep_their_names(tmp_path):
     assert places.get(("Node", "", "c")) is None
 
 
-@pytest.mark.parametrize(
-    ("cluster", "objects", "known"),
-    [
-        (None, [NODE], False),
-        (None, [NODE, CLASS], True),
-        ("nodes=2", [], True),
-        ("nodes=2,storage-class=none", [], True),
-        (None, [SNAPSHOT], True),
-        (None, [{**SNAPSHOT, "topospread": {**FACTS, "simulated": True}}], False),
-    ],
-)
-def test_storage_classes_are_known_of_a_cluster_that_was_read_or_where_one_is_there(
-    write, tmp_path, cluster, objects, known
-):
-    (tmp_path / "a.json").write_text("".join(map(json.dumps, objects)))
-    inventory = load([str(tmp_path / "a.json")] if objects else [], cluster=cluster)
-    assert ("StorageClass" not in inventory.unread) is known
-    changed = applied(inventory, load([write("b.yaml", {**NODE, "metadata": {"name": "b"}})]))
-    assert ("StorageClass" not in changed.unread) is known
-
-
-@pytest.mark.parametrize(
-    ("facts", "known"),
-    [
-        (None, False),
-        (FACTS | {"counts": {"DeviceClass": 0}}, False),  # `dump --from` counts the kinds of files, too
-        (FACTS | {"taken": "2026-01-01T00:00:00Z", "counts": {"DeviceClass": 0}}, True),
-        (FACTS | {"taken": "2026-01-01T00:00:00Z", "counts": {"DeviceClass": 0}, "simulated": True}, False),
-        (FACTS | {"taken": "2026-01-01T00:00:00Z", "missing": {"DeviceClass": "NotFound"}}, True),
-        (FACTS | {"taken": "2026-01-01T00:00:00Z", "counts": {"Node": 1}}, False),
-    ],
-)
-def test_a_kind_without_objects_is_known_if_a_cluster_was_read(tmp_path, facts, known):
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps({**SNAPSHOT, "topospread": facts}))
-    assert ("DeviceClass" not in load([str(path)]).unread) is known
-
-
 def test_no_file_is_a_live_cluster(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps({**SNAPSHOT, "topospread": {**FACTS, "live": True}}))
     assert load([str(path)]).notes == [f"{path}: a snapshot taken at an unknown time"]
-
-
-class TestAppliedObjects:
-    STORED = {  # noqa: RUF012
-        "uid": "u",
-        "creationTimestamp": "2026-01-01T00:00:00Z",
-        "deletionTimestamp": "2026-01-01T00:00:00Z",
-        "deletionGracePeriodSeconds": 30,
-    }
-
-    @pytest.fixture(params=["yaml", "json", "list", "snapshot"])
-    def stored(self, request, tmp_path):
-        """A file of a node, a finished pod and a Deployment that is being deleted, as an API server stores them."""
-        node = {**NODE, "metadata": {"name": "a", **self.STORED}}
-        items = [node, pod("b", "a", {"phase": "Succeeded"}, **self.STORED), deployment(**self.STORED)]
-        facts = {"topospread": FACTS} if request.param == "snapshot" else {}
-        listed = {"apiVersion": "v1", "kind": "List", "items": items, **facts}
-        texts = {"yaml": yaml.safe_dump_all(items), "json": "".join(map(json.dumps, items))}
-        path = tmp_path / "stored.yaml"
-        path.write_text(texts.get(request.param, json.dumps(listed)))
-        return str(path)
-
-    @staticmethod
-    def believed(read):
-        (found,) = read.pods
-        one = found.metadata
-        times = one.creation_timestamp, one.deletion_timestamp, one.deletion_grace_period_seconds
-        return one.is_stored, times != (None, None, None), found.phase, read.deployments[0].metadata.deletion_timestamp
-
-    def test_lack_what_the_api_server_drops(self, stored):
-        for read in (load([stored], cluster="zones=1,nodes=1"), load([stored], applied=1)):
-            assert self.believed(read) == (False, False, "", None)
-            assert read.pods[0].spec.node_name == "a"
-            assert "cpu" in next(each for each in read.nodes if each.name == "a").status.allocatable
-
-    def test_of_a_state_keep_it(self, stored):
-        for read in (load([stored]), load([], cluster=stored)):
-            assert self.believed(read) == (True, True, "Succeeded", self.STORED["deletionTimestamp"])
-
-    @pytest.mark.parametrize("kind", ["Deployment", "Node", "PriorityClass"])
-    def test_have_no_resource_version_but_that_of_the_cluster(self, write, kind):
-        made = {"Deployment": deployment(), "Node": NODE, "PriorityClass": {"apiVersion": "scheduling.k8s.io/v1"}}[kind]
-        item = {**made, "kind": kind, "metadata": {"name": "web", "resourceVersion": "7"}}
-        state = write("state.yaml", NODE, item)
-        load([write("same.yaml", item)], cluster=state)
-        item["metadata"] = {**item["metadata"], "resourceVersion": "8"}
-        for cluster in (state, "zones=1,nodes=1"):
-            with pytest.raises(InputError, match=r"should not be set on objects to be created"):
-                load([write("other.yaml", item)], cluster=cluster)
-
-    def test_keep_the_state_of_the_objects_that_they_replace(self, stored, write):
-        again = write("again.yaml", pod("b", status={"phase": "Failed"}, uid="v"))
-        (found,) = load([again], cluster=stored).pods
-        assert (found.metadata.uid, found.phase, found.spec.node_name) == ("u", "Succeeded", "a")
-
-    def test_are_validated(self, write):
-        faulty = write("faulty.yaml", deployment(replicas=-1, uid="u"))
-        with pytest.raises(InputError, match=r"spec\.replicas"):
-            load([faulty], cluster="zones=1,nodes=1")
-
-
-def test_a_workload_or_budget_without_selector_is_a_patch_of_the_earlier_one(write):
-    own = {"maxSkew": 5, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "minDomains": 2}
-    web = deployment(replicas=4)
-    web["spec"]["template"]["spec"]["topologySpreadConstraints"] = [own]
-    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web"}}
-    selector = {"matchLabels": {"app": "web"}}
-    new = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
-    patch = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
-    patch["spec"] = {"template": {"spec": {"topologySpreadConstraints": [new]}}}
-    first = write("web.json", web, budget | {"spec": {"minAvailable": 1, "selector": selector}})
-    found = load([first, write("patch.json", patch, budget | {"spec": {"minAvailable": 3}})], needs_nodes=False)
-    (item,), (kept,) = found.deployments, found.pod_disruption_budgets
-    assert (item.spec.replicas, item.spec.selector.match_labels) == (4, {"app": "web"})
-    assert [(each.max_skew, each.min_domains) for each in item.spec.template.spec.topology_spread_constraints] == [
-        (1, 2)
-    ]
-    assert (kept.spec.min_available, kept.spec.selector.match_labels) == (3, {"app": "web"})
-    with pytest.raises(InputError, match=r"spec\.selector: Required value"):
-        load([write("alone.json", patch)], needs_nodes=False)

@@ -24,13 +24,10 @@ from topospread.api.storage import (
     StorageClass,
 )
 from topospread.api.workload import CronJob, Service
-from topospread.sources import public_names
 from topospread.sources import snapshot_names as tables
-from topospread.sources.custom_kinds import shipped_kinds
-from topospread.sources.pseudonyms import Pseudonyms, key_of, size_bucket
+from topospread.sources.pseudonyms import Pseudonyms, size_bucket
 from topospread.sources.snapshot_facts import SnapshotFacts
 from topospread.sources.snapshot_names import hashed, hashed_facts
-from topospread.sources.versions import VERSIONS
 
 NAMES = Pseudonyms(b"key")
 NAMES.know_nodes(["node-b", "node-a", "ip-10-0-1-5.acme.example"])
@@ -130,111 +127,11 @@ def test_a_headless_service_stays_one_and_addresses_are_hashed() -> None:
     assert address("10.96.0.7") not in ("", "None", "10.96.0.7")
 
 
-def test_the_same_name_is_the_same_word_and_another_key_gives_another() -> None:
-    assert NAMES.name("web", "shop") == Pseudonyms(b"key").name("web", "shop")
-    assert NAMES.name("web", "shop") != Pseudonyms(b"other").name("web", "shop")
-    assert NAMES.name("web", "shop") not in ("web", NAMES.name("wed", "shop"))
-
-
-def test_a_salt_gives_one_key_and_no_salt_a_random_one() -> None:
-    assert key_of(b"pinch of salt") == key_of(b"pinch of salt") != key_of(b"other salt")
-    assert key_of(None) != key_of(None)
-
-
-def test_a_guess_of_a_salt_has_its_price(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, Any] = {}
-    monkeypatch.setattr("topospread.sources.pseudonyms.scrypt", lambda _, **how: asked.update(how) or b"key")
-    assert key_of(b"pinch of salt") == b"key"
-    assert asked["n"] * asked["r"] * 128 >= 64 << 20, "bytes of memory"
-
-
-def test_a_word_depends_on_its_context() -> None:
-    words = {
-        NAMES.name("web", "shop"),
-        NAMES.name("web", "blog"),
-        NAMES.namespace("web"),
-        NAMES.class_name("web"),
-        NAMES.label_value("app", "web", "shop"),
-        NAMES.label_value("tier", "web", "shop"),
-        NAMES.kind("web"),
-        NAMES.node("web"),
-        NAMES.key("web"),
-    }
-    assert len(words) == 9
-    assert NAMES.label_value("app", "web", "shop") == NAMES.label_value("app", "web", "blog")
-
-
-def test_names_made_of_names_stay_so() -> None:
-    web, data = NAMES.name("web", "shop"), NAMES.name("data", "shop")
-    assert NAMES.name("web-0", "shop") == f"{web}-0"
-    assert NAMES.name("data-web-0", "shop") == f"{data}-{web}-0"
-    assert NAMES.name("web-", "shop") == f"{web}-"
-    assert NAMES.label_value("statefulset.kubernetes.io/pod-name", "web-0", "shop") == f"{web}-0"
-
-
-def test_words_of_nodes_sort_as_their_names_do() -> None:
-    names = ["ip-10-0-1-5.acme.example", "node-a", "node-b"]
-    assert [NAMES.node(name) for name in names] == sorted(NAMES.node(name) for name in names)
-    assert NAMES.label_value("kubernetes.io/hostname", "node-a", "") == NAMES.node("node-a")
-
-
-@pytest.mark.parametrize(
-    "text", ["kube-proxy-ip-10-0-1-5.acme.example", "ip-10-0-1-5.acme.example", "x-10.0.1.5", "ip-10-0-1-5-y"]
-)
-def test_no_address_is_left_in_a_name(text: str) -> None:
-    assert "10-0-1-5" not in NAMES.name(text, "kube-system")
-    assert "10.0.1.5" not in NAMES.name(text, "kube-system")
-    assert "acme" not in NAMES.name(text, "kube-system")
-
-
 def test_zones_are_compared_under_every_key_and_in_sets() -> None:
     zone = NAMES.label_value("topology.kubernetes.io/zone", "eu-1a", "")
     other = NAMES.label_value("topology.ebs.csi.aws.com/zone", "eu-1b", "")
     assert "eu" not in zone.split("-")
     assert NAMES.label_value("failure-domain.beta.kubernetes.io/zone", "eu-1a__eu-1b", "") == f"{zone}__{other}"
-
-
-@pytest.mark.parametrize("text", ["", "42", "-7", "true", "linux"])
-def test_values_that_every_cluster_has_are_kept(text: str) -> None:
-    assert NAMES.label_value("acme.example/x", text, "") == text
-
-
-def test_kubernetes_own_names_are_kept() -> None:
-    assert NAMES.namespace("kube-system") == "kube-system"
-    assert NAMES.class_name("system-node-critical") == "system-node-critical"
-    assert NAMES.scheduler("default-scheduler") == "default-scheduler"
-    assert NAMES.enumerated("PodScheduled") == "PodScheduled"
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        *("app", "topology.kubernetes.io/zone", "kubernetes.io/hostname", "nvidia.com/gpu", "cpu", "hugepages-2Mi"),
-        *("failure-domain.beta.kubernetes.io/zone", "topology.ebs.csi.aws.com/zone", "node.kubernetes.io/not-ready"),
-        *("node-role.kubernetes.io/control-plane", "attachable-volumes-aws-ebs", "pod-template-hash", "metadata.name"),
-        *("controller-revision-hash", "statefulset.kubernetes.io/pod-name", "node.kubernetes.io/instance-type"),
-        "attachable-volumes-csi-ebs.csi.aws.com",
-    ],
-)
-def test_public_keys_are_kept(key: str) -> None:
-    assert NAMES.key(key) == key
-
-
-@pytest.mark.parametrize(
-    ("key", "kept"),
-    [
-        ("node-role.kubernetes.io/payments", "node-role.kubernetes.io/"),
-        ("node-restriction.kubernetes.io/payments", "node-restriction.kubernetes.io/"),
-        ("payments.acme.k8s.aws/zone", ".k8s.aws/zone"),
-        ("payments-tier", "-tier"),
-        ("acme.example/payments", "/"),
-        ("attachable-volumes-csi-csi.payments.acme", "attachable-volumes-csi-"),
-    ],
-)
-def test_private_halves_of_keys_are_replaced(key: str, kept: str) -> None:
-    assert kept in NAMES.key(key)
-    assert "payments" not in NAMES.key(key)
-    assert "acme" not in NAMES.key(key)
 
 
 def test_drivers_are_kept_unless_they_are_somebodys_own() -> None:
@@ -252,27 +149,6 @@ def test_drivers_are_kept_unless_they_are_somebodys_own() -> None:
 def test_an_image_without_a_tag_is_that_of_latest() -> None:
     assert NAMES.image("acme.example/web") == NAMES.image("acme.example/web:latest")
     assert NAMES.image("acme.example/web") != NAMES.image("acme.example/web:1")
-
-
-@pytest.mark.parametrize("size", [0, 1, 23 * 2**20, 187_654_321, 1000 * 2**20, 2**40 + 7])
-def test_image_sizes_are_in_buckets_of_16_mebibytes(size: int) -> None:
-    assert size_bucket(size) % 2**24 == 0
-    assert abs(size_bucket(size) - size) <= 2**23
-
-
-def test_every_kind_that_is_read_is_public() -> None:
-    assert set(KINDS) | {kind for _, kind in shipped_kinds()} <= public_names.KINDS
-
-
-def test_versions_of_every_kind_that_is_read_are_public() -> None:
-    for versions in VERSIONS.values():
-        for version in versions:
-            assert NAMES.api_version(version) == version
-
-
-def test_groups_of_known_custom_kinds_are_public() -> None:
-    for group, _ in shipped_kinds():
-        assert NAMES.api_version(f"{group}/v1") == f"{group}/v1"
 
 
 def test_schedules_schedulers_owners_and_image_sizes_are_hidden() -> None:

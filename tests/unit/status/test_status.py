@@ -90,6 +90,11 @@ def test_every_workload_with_an_exceeded_constraint_is_named() -> None:
     found = status(*NODES, *one, *other)
     assert "2 hard constraints are exceeded: " in found.says
     assert {"market/web", "shop/web"} <= set(found.says.split())
+    (shop,) = status(*NODES, *one, *other, namespace="shop", typed=["--on", "x"]).remedies
+    (every,) = status(*NODES, *one, *other, typed=["--on", "x"]).remedies
+    assert shop.command == ("topospread", "rebalance", "--on", "x", "-n", "shop")
+    assert (shop.tried.evicts, every.tried.evicts) == (2, 4)
+    assert shop.says == "after 2 evictions every hard constraint of namespace shop holds"
 
 
 @pytest.mark.parametrize("is_short", [True, False])
@@ -122,24 +127,6 @@ def test_a_cordoned_node_refuses_its_pods() -> None:
     assert [(each.name, each.plugin) for each in found.refused] == [("web-0", "NodeUnschedulable")]
 
 
-def test_what_domains_take() -> None:
-    found = status(*NODES, *replica_set(spec(), ["a1", "a1", "a1", "b1"]))
-    worst = {each.topology_key: (each.domain, each.lost, each.of) for each in only(found).worst_losses}
-    assert worst == {ZONE: ("a", 3, 4), "kubernetes.io/hostname": ("a1", 3, 4)}
-    first = found.domains[0]
-    assert (first.topology_key, first.name, first.pods, [each.workload for each in first.loses_most]) == (
-        ZONE,
-        "a",
-        3,
-        ["shop/web"],
-    )
-
-
-def test_pods_outside_of_every_domain_are_of_the_whole() -> None:
-    found = only(status(node("x1"), *NODES, *replica_set(spec(), ["a1", "x1", "x1"])))
-    assert [(each.domain, each.lost, each.of) for each in found.losses if each.topology_key == ZONE] == [("a", 1, 3)]
-
-
 def test_a_bare_pod_is_a_workload_of_its_own() -> None:
     found = only(status(*NODES, *pods(["a1"], {"app": "web"}, spec(constraint()))))
     assert (found.kind, found.name, found.existing, found.worst_losses) == ("Pod", "web-0", 1, ())
@@ -170,49 +157,6 @@ def test_pods_that_are_not_judged_have_a_row_for_each_reason() -> None:
     ]
 
 
-def test_terminating_pods_do_not_count() -> None:
-    owner, first, second, third = replica_set(spec(constraint()), ["a1", "a1", "a1"])
-    first["metadata"] = first["metadata"] | {"deletionTimestamp": "2026-01-01T00:00:00Z"}
-    found = only(status(*NODES, owner, first, second, third))
-    assert (found.existing, found.constraints[0].skew) == (2, 2)
-
-
-def test_pods_that_a_controller_would_delete_are_still_there() -> None:
-    found = status(*NODES, *replica_set(spec(constraint()), ["a1", "a1", "a1"], 1))
-    assert (only(found).replicas, only(found).existing, only(found).constraints[0].skew) == (1, 1, 3)
-    assert any(note.startswith("2 pods that their controllers are about to delete") for note in found.notes)
-
-
-def test_older_pods_have_a_line_of_their_own_where_they_count_otherwise() -> None:
-    given = spec(constraint(matchLabelKeys=["pod-template-hash"]), constraint(2, "ScheduleAnyway"))
-    template = {"metadata": {"labels": {"app": "web"}}, "spec": given}
-    wanted = {"replicas": 4, "selector": {"matchLabels": {"app": "web"}}, "template": template}
-    deployment = thing("Deployment", "web", "apps/v1", spec=wanted)
-    objects = [deployment]
-    for revision, where in (("old", ["a1", "a1"]), ("new", ["b1"])):
-        labels = {"app": "web", "pod-template-hash": revision}
-        reference = {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "name": "web",
-            "uid": "Deployment-web",
-            "controller": True,
-        }
-        of = {"labels": labels, "ownerReferences": [reference]}
-        of["annotations"] = {"deployment.kubernetes.io/revision": "1" if revision == "old" else "2"}
-        of["creationTimestamp"] = f"2026-01-0{1 if revision == 'old' else 2}T00:00:00Z"
-        body = {"replicas": len(where), "selector": {"matchLabels": labels}}
-        body["template"] = {"metadata": {"labels": labels}, "spec": given}
-        owner = thing("ReplicaSet", f"web-{revision}", "apps/v1", metadata=of, spec=body)
-        objects += [owner, *pods(where, labels, given, owner, f"web-{revision}")]
-    found = next(each for each in status(*NODES, *objects).workloads if each.kind == "Deployment")
-    hard = [(each.revision, each.skew) for each in found.constraints if each.hard]
-    assert len(hard) == 2
-    assert dict(hard)[""] in (1, 2)
-    assert sorted(skew for _, skew in hard) == [1, 2]
-    assert len([each for each in found.constraints if not each.hard]) == 1
-
-
 def test_a_selector_that_does_not_compile_is_said() -> None:
     broken = constraint(labelSelector={"matchExpressions": [{"key": "app", "operator": "Nope"}]})
     found = only(status(*NODES, *pods(["a1"], {"app": "web"}, spec(broken))))
@@ -239,36 +183,6 @@ def test_the_inventory_is_left_as_it_was() -> None:
     before = msgspec.json.encode(list(given.objects()))
     status_of(given)
     assert msgspec.json.encode(list(given.objects())) == before
-
-
-def test_ready_pods_are_those_whose_condition_says_so_on_nodes_that_answer() -> None:
-    taint = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
-    for three, ready in ((NODES, 2), ([*NODES[:2], node("c1", "c", taints=[taint])], 1)):
-        found = status_of(inventory(*three, *running(False, True, True)))
-        (workload,) = found.workloads
-        assert (found.verdict, workload.existing, workload.ready) == ("yes", 3, ready)
-        pods = "1 pod with a node is" if ready == 2 else "2 pods with nodes are"
-        assert f"{pods} not ready: shop/web" in found.notes
-
-
-def test_a_tainted_domain_is_named_as_the_cause_of_a_skew() -> None:
-    taint = {"key": "batch", "value": "only", "effect": "NoSchedule"}
-    nodes = [*NODES, node("d1", "d", taints=[taint])]
-    where = ["a1", "b1", "c1"] * 2
-    answer = status(*nodes, *replica_set(spec(constraint()), where))
-    assert answer.workloads[0].constraints[0].closed == ("d",)
-    (cause,) = answer.causes
-    assert cause.code == "zone-gone-counts"
-    assert cause.says.startswith("shop/web: d counts with the fewest pods, and takes none: all nodes there are tainted")
-    waiting = thing("Pod", "large", spec=spec(nodeSelector={"no": "node"}))
-    assert f"why: {cause.says}" in status(*nodes, *replica_set(spec(constraint()), where), waiting).text(width=200)
-
-
-def test_a_domain_that_pods_may_still_take_is_not_named() -> None:
-    taint = {"key": "batch", "value": "only", "effect": "NoSchedule"}
-    nodes = [*NODES, node("d1", "d", taints=[taint]), node("d2", "d")]
-    (cause,) = status(*nodes, *replica_set(spec(constraint()), ["a1", "b1", "c1"] * 2)).causes
-    assert cause.code == "skew-remains"
 
 
 def test_a_picture_of_a_status_has_a_bar_for_each_constraint() -> None:

@@ -7,18 +7,16 @@ from typing import Any
 import pytest
 
 from tests.plain_inventory import inventory
-from tests.unit.drill.builders import node, workload
-from topospread.errors import UsageError
+from tests.unit.drill.builders import node
 from topospread.render.blocks import Page
 from topospread.render.pages.traffic import traffic_section
 from topospread.render.text import text
 from topospread.simulation.options import SimulationOptions
-from topospread.traffic.clients import Clients, read_clients
+from topospread.traffic.clients import Clients
 from topospread.traffic.result import ExpectedTraffic, TrafficOfService
 from topospread.traffic.traffic import TrafficQuestion, traffic_of
 
 Json = dict[str, Any]
-AUTO = {"service.kubernetes.io/topology-mode": "Auto"}
 
 
 def service(name: str = "web", annotations: Json | None = None, **spec: Any) -> Json:
@@ -59,22 +57,6 @@ def test_without_hints_every_endpoint_is_asked_alike() -> None:
     assert found.over_mean == pytest.approx(1)
 
 
-@pytest.mark.parametrize(("wanted", "version", "crossing"), [
-    ("PreferClose", "1.37", 0), ("PreferSameZone", "1.34", 0), ("PreferClose", "1.31", 0),
-    ("PreferClose", "1.30", 2 / 3), ("PreferSameZone", "1.33", 2 / 3),
-])  # fmt: skip
-def test_traffic_stays_in_the_zone_where_the_version_knows_that(wanted: str, version: str, crossing: float) -> None:
-    found = one(*NODES, *THREE, *EVEN, service(trafficDistribution=wanted), version=version)
-    assert found.crossing == pytest.approx(crossing)
-    assert bool(found.why) == bool(crossing)
-
-
-def test_a_zone_without_an_endpoint_asks_all() -> None:
-    found = one(*NODES, *THREE[:2], *EVEN, service(trafficDistribution="PreferSameZone"))
-    assert [(each.name, each.crossing) for each in found.zones] == [("a", 0), ("b", 0), ("c", 1)]
-    assert found.crossing == pytest.approx(1 / 3)
-
-
 def test_the_fewest_endpoints_of_a_zone_are_asked_most() -> None:
     more = [*THREE, pod("w4", "a1"), pod("w5", "a1")]
     found = one(*NODES, *more, *EVEN, service(trafficDistribution="PreferSameZone"))
@@ -99,48 +81,12 @@ def test_local_traffic_fails_where_no_endpoint_is_on_the_node() -> None:
     assert found.failing == pytest.approx(1 / 3)
 
 
-def test_the_annotation_deals_endpoints_by_the_cpu_of_zones() -> None:
-    six = [pod(f"w{i}", "a1") for i in range(4)] + [pod("w4", "b1"), pod("w5", "c1")]
-    found = one(*NODES, *six, *EVEN, service(annotations=AUTO))
-    assert (found.policy, found.why) == ("Auto", None)
-    assert [(each.name, each.crossing) for each in found.zones] == [("a", 0), ("b", 0.5), ("c", 0.5)]
-    assert found.over_mean == pytest.approx(1)
-
-
-@pytest.mark.parametrize(("objects", "why"), [
-    ([*NODES, *THREE[:2]], "2 endpoints are too few for 3 zones"),
-    ([*NODES, node("d1"), *THREE], "a node has no zone"),
-    ([node("a1", "a"), THREE[0]], "only one zone has ready nodes"),
-])  # fmt: skip
-def test_the_annotation_falls_back(objects: list[Json], why: str) -> None:
-    found = one(*objects, service(annotations=AUTO))
-    assert why in str(found.why)
-    assert found.policy == "Cluster"
-
-
-def test_the_annotation_comes_before_the_field() -> None:
-    found = one(*NODES, *THREE[:2], *EVEN, service(annotations=AUTO, trafficDistribution="PreferClose"))
-    assert found.crossing == pytest.approx(2 / 3)  # 1/2, 1/2 and all of the zone without an endpoint
-
-
 def test_pods_that_terminate_are_asked_where_none_is_ready() -> None:
     gone = [pod("w1", "a1", deletionTimestamp="2026-01-01T00:00:00Z")]
     assert one(*NODES, *gone, service()).endpoints == 1
     assert one(*NODES, *gone, THREE[1], service()).busiest == "shop/w2"
     assert not asked(*NODES, pod("w1", "a1", ready="False"), service()).services
     assert asked(*NODES, pod("w1", "a1", ready="False"), service(publishNotReadyAddresses=True)).services
-
-
-def test_clients_are_a_workload_or_given() -> None:
-    made = workload("ReplicaSet", "x", 1)
-    made["metadata"]["uid"] = "u"
-    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "x", "uid": "u", "controller": True}
-    client = pod("x-1", "b1", "x", ownerReferences=[owner])
-    near = service(trafficDistribution="PreferClose")
-    found = one(*NODES, *THREE, made, client, near, clients=read_clients(["rs/x"]))
-    assert (found.clients, found.busiest, found.over_mean) == ("ReplicaSet/x", "shop/w2", pytest.approx(3))
-    given = one(*NODES, *THREE, near, clients=read_clients(["zone-x=1", "web:a=3,b=1"]))
-    assert [each.clients for each in given.zones] == [0.75, 0.25, 0]
 
 
 def test_what_nobody_can_tell_is_left_out() -> None:
@@ -168,19 +114,6 @@ def test_a_price_is_told() -> None:
     assert "COST/TB" in shown(found)
     assert "6.67" in shown(found)
     assert found.to_dict()["services"][0]["pricePerGB"] == pytest.approx(0.01 * 2 / 3)
-
-
-@pytest.mark.parametrize("text", ["", "web", "a=", "a=0", "a=1,a=2", ":deploy/web", "a=x"])
-def test_clients_that_mean_nothing(text: str) -> None:
-    with pytest.raises(UsageError, match="--clients"):
-        read_clients([text])
-
-
-def test_clients_that_are_not_there() -> None:
-    with pytest.raises(UsageError, match="--clients"):
-        asked(*NODES, *THREE, service(), clients=read_clients(["deploy/nobody"]))
-    with pytest.raises(UsageError, match="no node is in z"):
-        asked(*NODES, *THREE, service(), clients=read_clients(["z=1"]))
 
 
 def test_endpoints_on_silent_nodes_do_not_answer() -> None:

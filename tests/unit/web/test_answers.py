@@ -21,9 +21,8 @@ from topospread.simulation.options import SimulationOptions
 from topospread.sources.load import load
 from topospread.web.answers import Answers, NotFoundError, PageQuestion
 from topospread.web.pages import Pages
-from topospread.web.placement_snapshot import moves
 from topospread.web.served import InputWords, ServedCluster
-from topospread.web.timeline import StepError
+from topospread.web.timeline import StepError, moves
 from topospread.web.trials import read_trial
 from topospread.web.why import explained
 from topospread.web.writing import as_copies
@@ -108,7 +107,7 @@ def test_a_picture_says_what_nodes_have_what_is_taken_and_what_is_wrong(answers:
     assert nodes["flags"] == [1, 0, 2]
     assert nodes["allocatable"]["cpu"] == [8000, 8000, 8000]
     assert nodes["used"]["cpu"] == [2000, 2000, 0]
-    assert nodes["taints"] == ["node.kubernetes.io/unschedulable:NoSchedule", "", "dedicated=x:NoSchedule"]
+    assert nodes["taints"] == ["cordoned", "", "dedicated=x:NoSchedule"]
     assert picture(answers)["keys"][0] == {"key": ZONE, "values": ["zone-a", "zone-b", "zone-c"], "of": [0, 1, 2]}
 
 
@@ -208,7 +207,7 @@ def test_pending_pods_are_grouped_by_cause_with_the_first_fix(answers: Answers) 
     found = answers.pending(asked())["html"]
 
     assert "5 pending pods" in found
-    assert "<strong>shop/Deployment/web</strong>, <strong>shop/Deployment/db</strong>" in found
+    assert "<strong>shop/Deployment/web</strong> ×4, <strong>shop/Deployment/db</strong> ×1" in found
     assert "zone-c takes no pod, but its 0 pods are still the minimum" in found
     assert "First fix: " in found
     assert not answers.pending(asked("scale shop/deploy/web=1", "scale shop/deploy/db=1"))["html"].strip()
@@ -223,6 +222,43 @@ def test_a_workload_says_what_it_keeps_as_promise_show_does(answers: Answers, st
     assert re.search("<b>(no|unknown):</b> (whether )?a single loss can take all pods of shop/web<", found)
     assert "a zone is lost" in found
     assert 'data-copy="topospread promise show shop/deployment/web -f app.json"' in found
+
+
+def test_the_pods_that_a_loss_leaves_as_placed_now_need_no_search_and_are_those_of_the_whole_answer(
+    tmp_path: Any,
+) -> None:
+    web = deployment("web", 4)
+    pods = [owned(f"web-{at}", f"node-{at % 3 // 2 + 1}", web) for at in range(4)]
+    found = snapshot_answers(tmp_path, *replica_set(web), *pods)
+    question = {"kind": "Deployment", "namespace": "shop", "name": "web", "about": "promises"}
+    words = "As placed now: if a zone is lost, 1 of 4 pods stay ready; if a node is lost, 1 of 4 pods stay ready"
+    first = said_of(found.promises(asked(**question, now="1"))["html"])
+    assert first == f"{words}."
+    assert said_of(found.promises(asked(**question))["html"]).startswith(f"{words}; if a node drains,")
+    assert found.promises(asked("scale shop/deploy/web=0", **question, now="1"))["html"].strip() == ""
+
+
+def test_the_search_for_what_a_workload_keeps_says_what_it_is_doing(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each stage is told under the question's own name, not under that of another question about the workload."""
+    told: list[tuple[str, str]] = []
+
+    class Heard(dict[str, str]):
+        def __setitem__(self, name: str, words: str) -> None:
+            told.append((name, words))
+            super().__setitem__(name, words)
+            assert answers.progress(question)["says"] == words
+            assert answers.progress(asked(kind="Deployment", namespace="shop", name="web"))["says"] == ""
+
+    monkeypatch.setattr(answers, "_says", Heard())
+    question = asked(kind="Deployment", namespace="shop", name="web", about="promises")
+    answers.promises(question)
+    words = [each for _, each in told]
+    assert words[:2] == ["placing pending pods", "searching the orders of pods for the loss of a zone"]
+    assert "simulating fail zone=zone-a" in words
+    assert "simulating rollout shop/deployment/web" in words
+    assert words[-1] == "adding replicas until one stays pending"
 
 
 def test_a_workload_says_what_lint_finds_with_its_fix_as_a_step(tmp_path: Any) -> None:
@@ -274,20 +310,67 @@ def test_a_result_says_what_waited_before_and_shows_the_largest_cause_first(tmp_
     told = snapshot_answers(tmp_path, *manifests).trial(asked("fail zone=zone-a"))
     waiting = [each["waiting"] for each in told["frames"]]
     assert f"{waiting[2]} pods pending</span>, {waiting[1]} at the beginning" in told["html"]
-    causes = [int(each) for each in re.findall(r"×(\d+)</span>", told["html"])]
-    assert causes[0] == 9
-    assert causes == sorted(causes, reverse=True)
-    assert len(causes) == 2
+    assert 'data-ask="/api/pending" data-first="causes"' in told["html"]
+
+
+def test_the_causes_of_pending_pods_come_before_the_changes_that_help(answers: Answers) -> None:
+    both = [said_of(answers.pending(asked("fail zone=zone-a", **words))["html"]) for words in ({"causes": "1"}, {})]
+    cause = "pending pod"
+    assert ["First fix" in each for each in both] == [False, True]
+    assert [cause in each for each in both] == [True, True]
+
+
+def test_many_newly_pending_workloads_are_counted_in_the_verdict_and_listed_the_worst_first(tmp_path: Any) -> None:
+    made = [deployment(name, replicas) for name, replicas in (("a", 2), ("b", 6), ("c", 4))]
+    html = snapshot_answers(tmp_path, *made).trial(asked("fail zone=zone-a"))["html"]
+    (verdict,) = re.findall(r'<p class="verdict[^>]*>(.*?)</p>', html, re.S)
+    assert said_of(verdict) == "no: 6 pods are newly pending in 3 workloads"
+    rows = [said_of(each) for each in re.findall(r'<tr><th scope="row"><button.*?</tr>', html, re.S)]
+    assert rows == [
+        "shop/b 3 +3 3/6 zone 0→3, max 1",
+        "shop/c 2 +2 2/4 zone 0→2, max 1",
+        "shop/a 1 +1 1/2",
+    ]
+
+
+def test_the_verdict_of_a_later_step_is_about_that_step(tmp_path: Any) -> None:
+    """The second step harms nothing; the harm of the first is told of the whole what-if."""
+    found = snapshot_answers(tmp_path, deployment("web", 4), deployment("db", 2))
+    said = said_of(found.trial(asked("fail zone=zone-a", "scale shop/deploy/db=1"))["html"])
+    assert "yes: no pod is newly pending, and no budget newly broken" in said
+    assert "All steps, compared with the beginning: no, 2 pods of shop/web are pending at the end." in said
+    assert "1 pod of shop/db found a node" not in said
+    back = said_of(found.trial(asked("fail zone=zone-a", "recover zone=zone-a"))["html"])
+    assert "3 pods of shop/web, shop/db found a node" in back
+    assert "All steps, compared with the beginning: yes." in back
+
+
+def test_the_command_and_the_shown_moment_have_the_same_steps(answers: Answers) -> None:
+    steps = ("cordon node=node-1", "cordon node=node-2")
+    told = [answers.trial(asked(*steps, at=at))["command"] for at in ("0", "2", "3")]
+    assert told == ["", *(f"topospread drill -f app.json{more}" for more in (
+        " --cordon node=node-1", " --cordon node=node-1 --cordon node=node-2"))]  # fmt: skip
+
+
+def test_terminating_pods_on_failed_nodes_are_not_counted_as_placed(answers: Answers) -> None:
+    drawn = picture(answers, "fail node=node-1", "wait 600s")
+    row, ((node, gone),) = drawn["workloads"]["name"].index("web"), [
+        (at, each) for at, each in enumerate(drawn["nodes"]["terminating"]) if each
+    ]  # fmt: skip
+    assert drawn["nodes"]["name"][node] == "node-1"
+    assert dict(zip(gone[::2], gone[1::2], strict=True))[row] > 0
+    assert not drawn["nodes"]["pods"][node]
+    assert sum(pods_of(drawn, "web")) + drawn["workloads"]["waiting"][row] == drawn["workloads"]["replicas"][row]
 
 
 def test_moves_by_zone_add_up_to_the_pods_that_left(answers: Answers) -> None:
     frames = answers.timeline(asked("fail node=node-1"))[0].frames
-    found = moves(frames[1].snapshot, frames[2].snapshot)
+    found = moves(frames[1], frames[2])
     before = frames[1].snapshot
     lost = int((before.pods.node == before.row_of("node-1")).sum())
     assert {source for source, _, _ in found} == {"zone-a"}
     assert sum(pods for _, _, pods in found) == lost
-    assert moves(before, before) == []
+    assert moves(frames[1], frames[1]) == []
 
 
 def test_a_trial_that_goes_on_ends_as_one_that_is_played_at_once(served: ServedCluster) -> None:
@@ -572,7 +655,7 @@ def test_the_verdict_of_a_what_if_says_that_pods_wait_as_before_and_is_not_green
     found = snapshot_answers(tmp_path, deployment("big", 2, cpu="100"), deployment("web", 2))
     html = found.trial(asked("scale shop/deploy/web=1"))["html"]
     said = " ".join(re.sub("<[^>]+>", "", html).split())
-    assert "yes: no pod is newly pending, and no budget newly broken; 2 pods still pending, as at the beg" in said
+    assert "yes: no pod is newly pending, and no budget newly broken 2 pods still pending, as at the beginning" in said
     assert 'class="verdict "' in html
     assert 'class="verdict yes"' in found.trial(asked("scale shop/deploy/big=0"))["html"]
 
@@ -611,7 +694,7 @@ def test_the_verdict_of_a_what_if_names_the_skew_that_grows_and_is_not_green_the
     pods = [owned(f"web-{at}", "node-1", web) for at in range(3)]
     found = snapshot_answers(tmp_path, *replica_set(web), *pods, cordons=("node-2",))
     html = found.trial(asked("uncordon node=node-2"))["html"]
-    assert "zone skew of shop/web grows from 0 to 3, over maxSkew 1" in said_of(html)
+    assert "Zone skew of shop/web grows from 0 to 3, over maxSkew 1; zone-b counts now" in said_of(html)
     assert 'class="verdict yes"' not in html
 
 
@@ -624,10 +707,8 @@ def test_what_is_proved_of_a_workload_is_not_drawn_as_unknown(tmp_path: Any) -> 
     html = snapshot_answers(tmp_path, deployment("web", 4)).promises(
         asked(kind="Deployment", namespace="shop", name="web")
     )["html"]
-    leaves, lost = r'<td( class="unknown")?>([^<]+)</td>', r'<td class="number">(\d+)[^<]*</td>'
-    cells = re.findall(leaves + lost + r"<td>[^<]*</td><td>(proved|as placed|not)", html)
-    assert [int(lost) for _, leaves, lost, _ in cells] == [4 - int(leaves.partition(" ")[0]) for _, leaves, *_ in cells]
-    assert {bool(unknown) == leaves.endswith("?") for unknown, leaves, *_ in cells} == {True}
+    cells = re.findall(r'<td( class="unknown")?>([^<]+)</td><td>[^<]*</td><td>(?:proved|with new|not)', html)
+    assert {bool(unknown) == leaves.endswith("?") for unknown, leaves in cells} == {True}
     assert 'class="verdict "' in html
     assert "up to 2 then stay pending" in html
 
@@ -734,10 +815,13 @@ def test_it_is_told_since_when_a_pod_is_pending(tmp_path: Any) -> None:
     answers = snapshot_answers(tmp_path, *replica_set(web), waits, unreachable=("node-2",))
     assert "since 2026-11-28T19:31:00Z" in answers.pending(asked(at="0"))["html"]
     html = answers.why(asked(at="0", target="shop/web-0"))["html"]
-    assert "since 2026-11-28T19:31:00Z" in html
+    assert "pending since 2026-11-28T19:31:00Z" in said_of(html)
     assert "Message that kube-scheduler would write now: <q>0/" in html
     assert "Message that kube-scheduler would write now: <q>0/2 nodes" in html
-    assert "not ready</span> since 2026-11-28T19:02:00Z" in answers.node(asked(at="0", name="node-2"))["html"]
+    assert picture(answers)["nodes"]["taints"] == ["", "not ready since 2026-11-28T19:02:00Z"]
+    assert (
+        "not ready</span> <time>since 2026-11-28T19:02:00Z</time>" in answers.node(asked(at="0", name="node-2"))["html"]
+    )
     placed = owned("web-0", "node-1", deployment("web", 1))
     one = snapshot_answers(tmp_path, *replica_set(deployment("web", 1)), placed, cordons=("node-2",))
     html = one.pending(asked("fail node=node-1"))["html"]
@@ -766,8 +850,12 @@ def test_a_pod_that_is_pending_only_in_the_simulation_says_so(tmp_path: Any) -> 
 
 def test_since_when_a_node_is_cordoned_is_in_the_picture_and_in_its_panel(tmp_path: Any) -> None:
     answers = snapshot_answers(tmp_path, cordons=("node-2",), since="2026-11-28T17:40:00Z")
-    taint = "node.kubernetes.io/unschedulable:NoSchedule"
-    assert picture(answers)["nodes"]["taints"] == ["", f"{taint} since 2026-11-28T17:40:00Z"]
+    assert picture(answers)["nodes"]["taints"] == ["", "cordoned since 2026-11-28T17:40:00Z"]
+    assert picture(answers, "uncordon node=node-2")["nodes"]["taints"] == ["", ""]
+    assert picture(answers, "fail node=node-2")["nodes"]["taints"] == [
+        "",
+        "not ready, cordoned since 2026-11-28T17:40:00Z",
+    ]
     assert "cordoned since 2026-11-28T17:40:00Z" in said_of(answers.node(asked(at="0", name="node-2"))["html"])
 
 
@@ -786,7 +874,7 @@ def test_a_budget_that_had_too_few_pods_before_the_what_if_is_no_failure_of_it(t
     at_worst = "at the worst moment of this step"
     assert re.findall(r'<p class="(\w+)">PodDisruptionBudget ([^<]*)', html) == [
         ("bad", f"shop/kept: {at_worst} 1 healthy, 2 wanted"),
-        ("quiet", f"shop/short: {at_worst} 1 healthy, 3 wanted; it had too few before the what-if, too"),
+        ("quiet", f"shop/short: {at_worst} 1 healthy, 3 wanted; it had too few before, too"),
     ]
 
 
@@ -798,5 +886,6 @@ def test_the_flow_counts_pods_that_are_not_judged_from_the_step_before(tmp_path:
     pods = [owned("train-0", "node-1", train), owned("web-0", "node-2", web)]
     found = snapshot_answers(tmp_path, *replica_set(train), *replica_set(web), *pods)
     first = said_of(found.trial(asked("fail node=node-1"))["html"])
-    assert "1 of them not judged" in first
-    assert "of them not judged" not in said_of(found.trial(asked("fail node=node-1", "fail node=node-2"))["html"])
+    assert "1 pod became not judged" in first
+    assert "not judged +1" in first
+    assert "became not judged" not in said_of(found.trial(asked("fail node=node-1", "fail node=node-2"))["html"])

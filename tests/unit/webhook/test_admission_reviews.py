@@ -263,3 +263,13 @@ def test_who_asks_first_waits_for_no_table() -> None:
     assert judge.mutate(request(deployment()))["allowed"]
     assert set(sys.modules) == known
     assert gates_for("1.37") is gates
+
+
+@pytest.mark.parametrize(("replicas", "allowed"), [(2, False), (1, True)])
+def test_a_workload_that_nothing_spreads_is_denied_if_the_policy_denies_no_spread(
+    replicas: int, *, allowed: bool
+) -> None:
+    judge = AdmissionJudge(AdmissionPolicy(deny=frozenset({"no-spread"}), spread_from=2))
+    made = deployment(WRONG, replicas=replicas)
+    del made["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    assert judge.validate(request(made))["allowed"] is allowed

@@ -185,21 +185,6 @@ def test_a_workload_whose_rollout_would_get_stuck_keeps_its_template() -> None:
     assert (honor.pending_without, honor.pending) == (4, 2)
 
 
-def test_a_rollout_that_exceeds_maxskew_counts_only_new_pods_with_match_label_keys() -> None:
-    objects = [*nodes(*"aaaabbbbcccc"), web(replicas=6)]
-    answer = told(objects, Rollout("shop/deploy/web")).answer()
-    (fix,) = answer.remedies
-    path = "/spec/template/spec/topologySpreadConstraints/0/matchLabelKeys"
-    assert fix.patch == ({"op": "add", "path": path, "value": ["pod-template-hash"]},)
-    assert fix.says == "matchLabelKeys: [pod-template-hash] on topology.kubernetes.io/zone of shop/web"
-    text = " ".join(answer.text().split())
-    assert "yes: the rollout of shop/web is complete, 6 pods are ready, and no pod is pending fix: " in text
-    assert "(tried: old pods are not counted, and every hard constraint holds after the rollout)" in text
-    own = web(replicas=6)
-    own["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["matchLabelKeys"] = ["pod-template-hash"]
-    assert not told([*nodes(*"aaaabbbbcccc"), own], Rollout("shop/deploy/web")).answer().remedies
-
-
 def test_a_budget_that_lacks_healthy_pods_blocks_no_drain_if_its_pending_pods_run() -> None:
     closed = node("c1", "c", unschedulable=True)
     objects = [*nodes("a", "a", "b", "b"), closed, web(replicas=4), budget(maxUnavailable=1)]
@@ -222,7 +207,26 @@ def test_a_budget_that_lacks_healthy_pods_blocks_no_drain_if_its_pending_pods_ru
 )
 def test_a_budget_that_blocks_a_drain_is_given_room_for_one_eviction(spec: Json, says: str) -> None:
     answer = told([*SIX, web(replicas=3), budget(**spec)], Drain(at("node=a1"))).answer()
-    (fix,) = answer.remedies
+    fix, *scaled = answer.remedies
     assert (fix.code, fix.says) == ("budget", f"{says} in the PodDisruptionBudget shop/web")
+    more = ["4 replicas instead of 3 of shop/web"] if spec == {"minAvailable": 3} else []
+    assert [each.says for each in scaled] == more
     assert (fix.not_evicted, fix.tried.verdict) == (0, "yes")
-    assert f"fix: {fix.says} (tried: the drain evicts every pod)" in " ".join(answer.text().split())
+    text = " ".join(answer.text().split())
+    assert all(f"fix: {each.says} (tried: the drain evicts every pod)" in text for each in answer.remedies)
+
+
+def test_a_rollout_that_leaves_skew_names_the_constraint_and_counts_only_new_pods() -> None:
+    answer = told([*nodes(*"abc"), web(replicas=6)], Rollout("shop/deploy/web"), runs=8).answer()
+    ready = "the rollout of shop/web is complete, 6 pods are ready, and no pod is pending"
+    assert answer.says == f"{ready}; shop/web ends with zone skew up to 3, over maxSkew 1"
+    assert [each.code for each in answer.causes] == ["old-pods-count"]
+    fix = answer.remedies[0]
+    assert fix.says == "matchLabelKeys: [pod-template-hash] of shop/web"
+    path = "/spec/template/spec/topologySpreadConstraints/0/matchLabelKeys"
+    assert fix.patch == ({"op": "add", "path": path, "value": ["pod-template-hash"]},)
+    assert f"fix: {fix.says} (tried: the rollout leaves no skew over maxSkew)" in " ".join(answer.text().split())
+    own = web(replicas=6)
+    own["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["matchLabelKeys"] = ["pod-template-hash"]
+    kept = told([*nodes(*"abc"), own], Rollout("shop/deploy/web"), runs=8)
+    assert (kept.left_skews, kept.answer().remedies) == ({}, ())

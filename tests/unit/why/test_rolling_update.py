@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-import pytest
 
 from topospread.answers.remedies import remedy_of, skew_words
 from topospread.api.pod import Pod
-from topospread.api.rollout import Strategy, strategy_of
-from topospread.api.workload import Deployment
+from topospread.api.rollout import Strategy
 from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
 from topospread.why.repeated_simulation import RepeatedSimulation
 from topospread.why.rolling_update import RollingUpdate, _of_a_new_revision
@@ -50,25 +48,6 @@ def played(*objects: dict[str, Any], by: Strategy) -> tuple[int | None, RollingU
 def rolled_out_on(hosts: str, nodes: list[dict[str, Any]], of: dict[str, Any], by: Strategy) -> int | None:
     objects = [workload("Deployment", len(hosts), of), replica_set("abc", len(hosts), of)]
     return played(*nodes, *objects, *replicas("abc", of, list(hosts)), by=by)[0]
-
-
-@pytest.mark.parametrize(
-    ("given", "replicas", "numbers"),
-    [
-        (None, 10, Strategy(3, 2)),
-        (None, 1, Strategy(1, 0)),
-        (strategy("25%", "25%"), 6, Strategy(2, 1)),
-        (strategy(1, 0), 6, Strategy(1, 0)),
-        (strategy(0, "10%"), 5, Strategy(0, 1)),
-        (strategy("100%", 9), 4, Strategy(4, 4)),
-        ({"type": "Recreate"}, 4, None),
-    ],
-)
-def test_percentages_are_of_the_replicas(given: Any, replicas: int, numbers: Strategy | None) -> None:
-    made = workload("Deployment", replicas, OF) | {}
-    if given is not None:
-        made["spec"]["strategy"] = given
-    assert strategy_of(msgspec.convert(made, Deployment)) == numbers
 
 
 def test_with_room_for_the_surge_it_comes_to_its_end() -> None:

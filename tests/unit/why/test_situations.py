@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from tests.plain_inventory import inventory
 from topospread import Session
 from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.controllers.planned import QueuedPod
+from topospread.simulation.options import PLAIN
+from topospread.simulation.run import Run, prepare
+from topospread.why import what_if
+from topospread.why.explain import explain_pending
+from topospread.why.repeated_simulation import tried_pods
 
 Json = dict[str, Any]
 LABELS = {"app": "x"}
@@ -135,3 +144,19 @@ def test_many_situations_are_counted_and_not_explained() -> None:
 
 def wanting(number: int) -> Json:
     return {"name": "c", "image": "i", "resources": {"requests": {f"example.com/r{number}": "1"}}}
+
+
+def test_the_end_of_a_simulation_is_counted_once_for_all_its_workloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[Run] = []
+
+    def counting(run: Run) -> list[QueuedPod]:
+        counted.append(run)
+        return tried_pods(run)
+
+    monkeypatch.setattr(what_if, "tried_pods", counting)
+    large = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "8"}}}]
+    pods = [pod(at, containers=large) | {"metadata": {"name": f"x-{at}", "namespace": "shop"}} for at in range(9)]
+    run = prepare(inventory(*NODES, *pods), PLAIN)
+    found = explain_pending(inventory(), run, set(run.plan.workloads), suggest=False)
+    assert len(found.pending) == 9
+    assert len(counted) == 1

@@ -9,26 +9,11 @@ from typing import Any
 import pytest
 
 import topospread
-from topospread.answers.remedies import remedy_of, skew_words
 from topospread.why import what_if
 from topospread.why.explain import explain
 from topospread.why.result import Explanation, Suggestion
 
-from .builders import (
-    GPU,
-    HOST,
-    ZONE,
-    by_kind,
-    constraint,
-    explained,
-    node,
-    pod,
-    replica_set,
-    replicas,
-    spec,
-    workload,
-    zones,
-)
+from .builders import GPU, ZONE, by_kind, constraint, explained, node, pod, replica_set, replicas, spec, workload, zones
 
 OF = spec(constraint())
 TAINTED = [*zones("a"), node("b", "zone-b", taints=[GPU])]
@@ -109,14 +94,6 @@ def test_taints_of_nodes_that_are_not_ready_are_not_to_be_tolerated() -> None:
     assert "toleration" not in of_deployment(3, *zones("a"), node("b", "zone-b", taints=[sick]))
 
 
-def test_two_constraints_that_contradict_each_other_are_changed_together() -> None:
-    of = spec(constraint(ZONE), constraint(HOST))
-    nodes = [node("a", "zone-a"), node("b", "zone-b", cpu="40m")]
-    pair = of_deployment(2, *nodes, of=of)
-    assert pair["maxSkew+maxSkew"].title == f"maxSkew 2 instead of 1 on {ZONE}, and maxSkew 2 instead of 1 on {HOST}"
-    assert [each["value"] for each in pair["maxSkew+maxSkew"].patch] == [2, 2]
-
-
 def test_a_pod_is_created_anew_and_a_toleration_added_to_it_as_it_is() -> None:
     found = by_kind(explained("web", *TAINTED, pod("there", "a", OF), pod("web", of=OF)))
     assert (found["maxSkew"].means, found["toleration"].means) == ("recreate", "in place")
@@ -171,14 +148,6 @@ def test_a_max_skew_has_to_do_for_the_rollout_with_old_pods_there_too() -> None:
     assert by_kind(of_an_older_revision(spec(by_revision)))["rollout"].complete
 
 
-def test_pods_that_a_change_pushes_out_are_named() -> None:
-    nodes = [node("a", "zone-a", cpu="1"), node("b", "zone-b", cordoned=True, cpu="1")]
-    objects = [*nodes, workload("Deployment", 2, OF), pod("late", of=spec(cpu="500m"), labels={"app": "other"})]
-    found = by_kind(explained("deploy/web", *objects))
-    assert found["maxSkew"].newly_pending == ("shop/late",)
-    assert found["uncordon"].newly_pending == ()
-
-
 def test_a_file_that_the_object_was_read_from_is_told(tmp_path: Path) -> None:
     path = tmp_path / "web.json"
     items = [*TAINTED, workload("Deployment", 3, OF, uid=False)]
@@ -215,15 +184,6 @@ def test_nothing_is_tried_when_nothing_is_asked() -> None:
     assert (explanation.suggestions, explanation.untried) == ((), 0)
 
 
-def test_a_pod_that_is_evicted_during_a_trial_is_replaced_by_one_of_the_changed_template() -> None:
-    urgent = pod("urgent", of=spec(cpu="700m", priority=10, nodeSelector={ZONE: "zone-a"}), labels={"app": "urgent"})
-    owner = ("ReplicaSet", "web")
-    nodes = [node("a", "zone-a", cpu="1"), node("bare", cpu="1")]
-    there = [workload("ReplicaSet", 2, OF), pod("web-0", "a", OF, owner=owner)]
-    found = by_kind(explained("rs/web", *nodes, *there, urgent))["whenUnsatisfiable"]
-    assert (found.placed, found.wanted, found.evicted) == (2, 2, 1)
-
-
 def test_a_pod_that_the_template_would_make_otherwise_is_made_anew_before_anything_else_is_changed() -> None:
     """The template was edited while its ReplicaSet was not read: the labels do not tell that the pod is older."""
     large, small = spec(constraint(), cpu="14"), spec(constraint())
@@ -232,33 +192,6 @@ def test_a_pod_that_the_template_would_make_otherwise_is_made_anew_before_anythi
     found = explanation.suggestions
     assert (found[0].kind, found[0].patch, found[0].placed) == ("restart", (), 3)
     assert {each.kind for each in found} <= {"restart", "newNode", "free"}, "no other change of the template is needed"
-
-
-def test_a_change_must_do_better_than_the_rollout_that_brings_it() -> None:
-    """A rollout alone places two small pods; nodeAffinityPolicy, which brings one too, would place no more."""
-    of = spec(constraint(nodeAffinityPolicy="Ignore"))
-    nodes = [node("a", "zone-a", cpu="1"), node("b", "zone-b", cpu="1"), node("c", "zone-c", cpu="1", taints=[GPU])]
-    large = [workload("Deployment", 7, of), *replicas("abc", OF | spec(cpu="14"), [""] * 7)]
-    found = explained("web-abc-0", *nodes, *large).suggestions
-    restart = next(each for each in found if each.kind == "restart")
-    assert (restart.placed, restart.complete) == (2, False)
-    others = [each for each in found if each.means == "rollout" and each is not restart]
-    assert others
-    assert "nodeAffinityPolicy" not in {each.kind for each in others}
-    assert all(each.placed > restart.placed for each in others)
-
-
-def test_a_taint_and_too_little_cpu_are_changed_together() -> None:
-    nodes = [node("a", taints=[GPU]), node("b", cpu="1", cordoned=True)]
-    found = explained("deploy/web", *nodes, workload("Deployment", 1, spec(cpu="5"))).suggestions
-    assert [(each.kind, each.complete) for each in found] == [
-        ("toleration+requests", True),
-        ("requests+uncordon", True),
-    ]
-    assert found[0].title == "tolerate dedicated=gpu:NoSchedule, and cpu request 4 instead of 5"
-    assert found[0].further == ()
-    (uncordon,) = found[1].further
-    assert (uncordon.kind, uncordon.object["name"]) == ("uncordon", "b")
 
 
 def requests(*nodes: dict[str, Any], pods: int, cpu: str) -> list[str]:
@@ -297,67 +230,6 @@ def test_a_new_revision_has_all_its_pods_whether_a_surplus_pod_is_deleted_or_not
         found = by_kind(explained("deploy/web", closed, *objects, *pods))
         assert (found[changes].placed, found[changes].wanted) == (3, 3)
         assert found.keys() == {changes, changes.replace("toleration+uncordon", "uncordon+untaint")}
-
-
-def test_three_changes_are_the_most() -> None:
-    taints = [GPU, {"key": "other", "effect": "NoSchedule"}]
-    closed = node("a", "zone-a", taints=taints, cordoned=True)
-    of = spec(cpu="5", nodeSelector={ZONE: "zone-aa"})
-    assert explained("web", closed, pod("web", of=of)).suggestions == (), "four would be needed"
-    (found,) = explained("web", closed, pod("web", of=of | spec(cpu="4"))).suggestions
-    assert found.kind == "nodeSelector+toleration+uncordon"
-
-
-def test_sets_are_within_the_effort(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(what_if, "EFFORT", 20)
-    explanation = explained("web", node("a", taints=[GPU]), pod("web", of=spec(cpu="5")))
-    assert explanation.suggestions == ()
-    assert explanation.untried == 2
-
-
-def test_two_obstacles_of_one_node_are_undone_together_although_another_change_suffices() -> None:
-    nodes = [*zones("ab"), node("c", "zone-c", taints=[GPU], cordoned=True)]
-    session = topospread.Session([*nodes, workload("Deployment", 3, OF)])
-    why = session.why("deploy/web")
-    found = {each.code: each for each in why.remedies}
-    assert found["nodeTaintsPolicy"].tried.verdict == "yes"
-    both = found["uncordon+untaint"]
-    assert [" ".join(each.command) for each in both.parts] == [
-        "kubectl uncordon c",
-        "kubectl taint nodes c dedicated=gpu:NoSchedule-",
-    ]
-    assert both.tried.verdict == session.with_patch(both).why("deploy/web").verdict == "yes"
-
-
-def test_a_taint_and_too_little_room_of_one_node_are_undone_together() -> None:
-    full = [pod("full", "b", spec(cpu="3900m"), labels={"app": "full"})]
-    for cordoned, code in ((False, "untaint+free"), (True, "uncordon+untaint+free")):
-        nodes = [node("a", "zone-a"), node("b", "zone-b", taints=[GPU], cordoned=cordoned)]
-        session = topospread.Session([*nodes, pod("web-0", "a", OF), *full, pod("web", of=OF)])
-        both = {each.code: each for each in session.why("web").remedies}[code]
-        assert both.says.endswith("remove the taint dedicated=gpu:NoSchedule from b, and free 400m cpu on b in zone-b")
-        assert session.with_patch(both).why("web").verdict == "yes"
-
-
-def test_a_domain_that_no_longer_counts_is_named() -> None:
-    found = of_deployment(3, *TAINTED)
-    assert {kind for kind, each in found.items() if each.uncounted} == {"nodeTaintsPolicy"}
-    assert found["nodeTaintsPolicy"].uncounted == ("zone-b",)
-
-
-def test_another_workload_whose_skew_grows_is_named() -> None:
-    honors = spec(constraint(app="db", nodeTaintsPolicy="Honor"))
-    nodes = [*zones("ab"), node("c", "zone-c", cordoned=True)]
-    others = [
-        pod(f"db-{i}", at, honors, labels={"app": "db"}, owner=("StatefulSet", "db")) for i, at in enumerate("abab")
-    ]
-    others.append(workload("StatefulSet", 4, honors, "db"))
-    picky = spec(nodeSelector={HOST: "c"})
-    (change,) = explained("deploy/web", *nodes, *others, workload("Deployment", 1, picky)).suggestions[:1]
-    assert change.kind == "uncordon"
-    assert [(each.workload, each.skew, each.max_skew) for each in change.exceeds] == [("shop/db", 2, 1)]
-    assert skew_words(remedy_of(change).tried) == "; then zone skew 2 of shop/db, over maxSkew 1"
-    assert change.worse == (0, 1)
 
 
 def test_one_change_of_a_node_is_preferred_to_several_of_another() -> None:

@@ -35,7 +35,7 @@ class Expressed(NamedTuple):
     Attributes:
         finding: expression that is true for a finding; it may use `VARIABLES`.
         kinds: the kinds that it checks.
-        note: the findings that only the linter has; "" if there are none.
+        note: what only the linter finds; may be empty.
     """
 
     finding: str
@@ -165,6 +165,28 @@ VARIABLES: Final[Mapping[str, str]] = {
 }
 """CEL variables of the findings, in order of dependency. ``replicas`` is -1 if the object has no such field."""
 
+
+def not_spread(least: int, key: str) -> str:
+    """Return CEL that is true for a workload without constraint and anti-affinity.
+
+    Args:
+        least: minimum number of replicas.
+        key: topology key of the constraint or anti-affinity; "" for any.
+    """
+    affinity = "variables.spec.affinity.podAntiAffinity"
+    constrained, apart = "size(variables.constraints) > 0", f"has(variables.spec.affinity) && has({affinity})"
+    if key:
+        constrained = _any(f"c.topologyKey == '{key}'")
+        required, preferred = (
+            f"{affinity}.{each}DuringSchedulingIgnoredDuringExecution" for each in ("required", "preferred")
+        )
+        apart += (
+            f" && ((has({required}) && {required}.exists(t, t.topologyKey == '{key}')) || "
+            f"(has({preferred}) && {preferred}.exists(t, t.podAffinityTerm.topologyKey == '{key}')))"
+        )
+    return f"variables.replicas >= {least} && !(({apart}) || {constrained})"
+
+
 EXPRESSED: Final[Mapping[str, Expressed]] = {
     "selector-missing": Expressed(_any("!has(c.labelSelector)")),
     "selector-empty": Expressed(
@@ -225,8 +247,7 @@ EXPRESSED: Final[Mapping[str, Expressed]] = {
         tuple(kind for kind in KINDS if kind != "Pod"),
     ),
     "no-spread": Expressed(
-        "variables.replicas > 2 && size(variables.constraints) == 0 && "
-        "!(has(variables.spec.affinity) && has(variables.spec.affinity.podAntiAffinity))",
+        not_spread(3, ""),
         SCALED,
         "an autoscaler's minReplicas and kube-scheduler's default constraints are not seen",
     ),

@@ -16,14 +16,14 @@ from topospread.lint.rule import SEVERITIES, Rule, Severity
 from topospread.lint.rules import RULES
 from topospread.lint.settings import Settings
 
-from .cel import EXPRESSED, NOT_BEING_DELETED, NOT_BY_CONTROLLER, VARIABLES, Expressed, not_ignored
+from .cel import EXPRESSED, NOT_BEING_DELETED, NOT_BY_CONTROLLER, VARIABLES, Expressed, not_ignored, not_spread
 from .not_in_cel import NOT_IN_CEL
 
 Engine = Literal["vap", "kyverno"]
 Json = dict[str, Any]
 
 LEFT_OUT: Final = ("kube-node-lease", "kube-public", "kube-system")
-"""Excluded namespaces."""
+"""Namespaces that are always excluded."""
 
 _ACTIONS: Final[Mapping[Severity, list[str]]] = {"error": ["Deny"], "warning": ["Warn", "Audit"], "hint": ["Audit"]}
 _GROUPS: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -52,11 +52,23 @@ def left_out(settings: Settings) -> list[tuple[str, str]]:
     return [(rule, why) for rule, why in NOT_IN_CEL.items() if settings.asks(rule)]
 
 
-def policies(rules: Sequence[tuple[Rule, Severity]], engine: Engine) -> list[Json]:
+def policies(rules: Sequence[tuple[Rule, Severity]], engine: Engine, settings: Settings) -> list[Json]:
     """Return the objects to apply, in the order of the rules: a policy and a binding each, or one Kyverno policy."""
     if engine == "kyverno":
-        return [_kyverno(rule, severity) for rule, severity in rules]
-    return [made for rule, severity in rules for made in (_policy(rule, severity), _binding(rule, severity))]
+        return [_kyverno(rule, severity, settings) for rule, severity in rules]
+    return [made for rule, severity in rules for made in (_policy(rule, severity, settings), _binding(rule, severity))]
+
+
+def _expressed(rule: Rule, settings: Settings) -> Expressed:
+    found = EXPRESSED[rule.id]
+    if rule.id != "no-spread":
+        return found
+    return found._replace(finding=not_spread(settings.spread_from, settings.spread_over))
+
+
+def _excluded(settings: Settings) -> list[str]:
+    """Return the namespaces that the policies exclude."""
+    return sorted({*LEFT_OUT, *settings.exclude_namespaces})
 
 
 def name_of(rule: str) -> str:
@@ -87,8 +99,8 @@ def _variables(expressed: Expressed) -> list[Json]:
     return wanted[::-1]
 
 
-def _policy(rule: Rule, severity: Severity) -> Json:
-    expressed = EXPRESSED[rule.id]
+def _policy(rule: Rule, severity: Severity, settings: Settings) -> Json:
+    expressed = _expressed(rule, settings)
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingAdmissionPolicy",
@@ -97,7 +109,7 @@ def _policy(rule: Rule, severity: Severity) -> Json:
             "failurePolicy": "Fail",
             "matchConstraints": {
                 "namespaceSelector": {
-                    "matchExpressions": [{"key": NAMESPACE_NAME, "operator": "NotIn", "values": list(LEFT_OUT)}]
+                    "matchExpressions": [{"key": NAMESPACE_NAME, "operator": "NotIn", "values": _excluded(settings)}]
                 },
                 "resourceRules": _resource_rules(expressed.kinds),
             },
@@ -128,8 +140,8 @@ def _binding(rule: Rule, severity: Severity) -> Json:
     }
 
 
-def _kyverno(rule: Rule, severity: Severity) -> Json:
-    expressed = EXPRESSED[rule.id]
+def _kyverno(rule: Rule, severity: Severity, settings: Settings) -> Json:
+    expressed = _expressed(rule, settings)
     kinds = ["/".join(filter(None, (*_GROUPS[kind][:2], kind))) for kind in expressed.kinds]
     return {
         "apiVersion": "kyverno.io/v1",
@@ -150,7 +162,7 @@ def _kyverno(rule: Rule, severity: Severity) -> Json:
                 {
                     "name": rule.id,
                     "match": {"any": [{"resources": {"kinds": kinds, "operations": _OPERATIONS[:]}}]},
-                    "exclude": {"any": [{"resources": {"namespaces": list(LEFT_OUT)}}]},
+                    "exclude": {"any": [{"resources": {"namespaces": _excluded(settings)}}]},
                     "celPreconditions": _conditions(rule.id, severity),
                     "validate": {
                         "failureAction": "Enforce" if severity == "error" else "Audit",

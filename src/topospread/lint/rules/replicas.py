@@ -92,21 +92,35 @@ _SCALED = deployment(constraint(_OWN)).replace("  replicas: 6\n", "")
 def _not_spread(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     zones = {each.labels.get(ZONE) for each in given.nodes}
     for manifest, pods in given.sources:
-        spec, replicas = pods.spec, size_of(given, pods)
-        apart = spec.affinity is not None and spec.affinity.pod_anti_affinity is not None
+        replicas, key = size_of(given, pods), given.spread_over
         if replicas is None or replicas < given.spread_from or not isinstance(pods.item, WITH_REPLICAS):
             continue
-        if spec.topology_spread_constraints or apart or listed_defaults(given, pods):
+        over = _spread_over(given, pods)
+        if key in over if key else over:
             continue
-        message = f"{replicas} replicas and nothing that spreads them: one node or zone may hold all of them"
+        domain = f" over {key}: one domain" if key else ": one node or zone"
+        message = f"{replicas} replicas and nothing that spreads them{domain} may hold all of them"
         # Without nodeTaintsPolicy: Honor, a hard constraint keeps the pods of a lost zone pending.
         honors = given.gates.enabled("NodeInclusionPolicyInPodTopologySpread")
         hard = len(zones) > 1 and None not in zones and honors
-        fix = _spreading(given, pods, hard=hard)
+        fix = _spreading(given, pods, hard=hard) if key in ("", ZONE) else ()
         if fix:
             why = f"the nodes of --on are in {len(zones)} zones" if hard else _why_soft(given, honors=honors)
             message += f"; --fix adds a {'hard' if hard else 'soft'} constraint over zones, because {why}"
         yield manifest, Problem("", message, fix)
+
+
+def _spread_over(given: LintInput, pods: PodSource) -> set[str]:
+    """Return the topology keys of the pods' constraints and anti-affinity, with "" if there is anti-affinity."""
+    constraints = pods.spec.topology_spread_constraints or listed_defaults(given, pods)
+    found = {each.topology_key or "" for each in constraints}
+    apart = pods.spec.affinity.pod_anti_affinity if pods.spec.affinity is not None else None
+    if apart is not None:
+        preferred = apart.preferred_during_scheduling_ignored_during_execution or ()
+        terms = [*(apart.required_during_scheduling_ignored_during_execution or ())]
+        terms += [each.pod_affinity_term for each in preferred if each.pod_affinity_term is not None]
+        found |= {"", *(each.topology_key for each in terms)}
+    return found
 
 
 def _why_soft(given: LintInput, *, honors: bool) -> str:
@@ -136,10 +150,11 @@ def _spreading(given: LintInput, pods: PodSource, *, hard: bool) -> tuple[FieldE
 RULES = (
     Rule(
         id="no-spread",
-        sentence="A workload of three or more replicas is not spread.",
+        sentence="A workload of several replicas is not spread.",
         why=(
-            "kube-scheduler's own defaults are soft, so one node or zone may hold all replicas, and its loss "
-            "takes all of them. The setting `spread-from` changes the number of replicas."
+            "kube-scheduler's own defaults are soft, so one node or zone may hold all replicas, and its loss takes all "
+            "of them. Three replicas are several; the setting `spread-from` changes that, and `spread-over` names the "
+            "topology key that a constraint or anti-affinity must have."
         ),
         link=f"{SPREAD}#motivation",
         severity="hint",

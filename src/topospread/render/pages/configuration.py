@@ -56,7 +56,6 @@ def _default_constraints(shown: Shown) -> Iterator[Part]:
 
 
 def _arguments(profile: Shown) -> Iterator[Part]:
-    """Yield the other settings of the file, with their origins."""
     for plugin, shown in profile["args"].items():
         for name, path in shown["from"].items():
             if name in shown["values"]:

@@ -10,6 +10,7 @@ from topospread.answers.remedies import DrillRemedy
 from topospread.answers.spread import PendingPods
 from topospread.answers.words import counted, in_order, listed, natural
 from topospread.api.inventory import key_of
+from topospread.api.promises import has_quorum
 from topospread.base import Bounds
 from topospread.drill.result import SkewRange
 from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
@@ -33,6 +34,7 @@ def page(answer: DrillResult) -> Page:
     parts: list[Part] = [
         Verdict(answer.verdict, answer.says),
         *why_facts(*_newly_pending(answer)),
+        *(Fact("why", each.says) for each in answer.causes if not answer.newly_pending),
         *fix_facts(_first_fixes(answer.remedies), answer.untried),
         *(unjudged_facts(answer.unjudged) if answer.verdict == "unknown" else _unjudged(answer)),
         *_facts(answer),
@@ -122,7 +124,8 @@ def _newly_pending(answer: DrillResult) -> tuple[list[PendingPods], list[int]]:
 def _first_fixes(remedies: Sequence[DrillRemedy]) -> list[DrillRemedy]:
     """Return the first fix, and the next one that exceeds maxSkew by less."""
     excess = [max((one.skew - one.max_skew for one in each.tried.exceeds), default=0) for each in remedies]
-    return [*remedies[:1], *(each for each, less in zip(remedies, excess, strict=True) if less < excess[0])][:2]
+    others = zip(remedies[1:], excess[1:], strict=True)
+    return [*remedies[:1], *(each for each, less in others if less < excess[0] or not each.pending_without)][:2]
 
 
 def clock(seconds: float) -> str:
@@ -252,19 +255,29 @@ def _before(answer: DrillResult) -> Iterator[Fact]:
         yield Fact("before", f"{before} {was} already pending; the verdict does not count {them}")
 
 
-def _quorums(answer: DrillResult) -> Iterator[Fact]:
-    """Yield which StatefulSets with fewer ready pods keep their quorum at every moment, and which lose it."""
-    found: dict[str, list[str]] = {}
+def _outages(answer: DrillResult) -> Iterator[Fact]:
+    """Yield which workloads of several replicas have no ready pod at some moment, and which StatefulSets keep or lose
+    their quorum or, without one, most of their pods.
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    gone: list[str] = []
     for last in _last(answer):
         states = [one for step in answer.steps[1:] for one in step.workloads if key_of(one) == key_of(last)]
         least = min((one.fewest for one in states), default=last.replicas)
+        if last.replicas > 1 and least == 0 and states and states[0].ready_before and not last.unjudged:
+            gone.append(f"{last.namespace}/{last.name} (of {last.replicas})")
         if last.kind == "StatefulSet" and last.replicas > 2 and least < last.replicas:
             most = least + max(one.unjudged for one in states)
-            said = Bounds(least=2 * least, most=2 * most).at_least(last.replicas + 1)
-            name = f"{last.namespace}/{last.name} ({least} of {last.replicas})"
-            found.setdefault({"yes": "kept by", "no": "lost by", "unknown": "not decided for"}[said], []).append(name)
-    for words, names in sorted(found.items(), reverse=True):
-        yield Fact("quorum", f"{words} {listed(names, _NAMES)}")
+            said = Bounds(least=2 * least, most=2 * most).at_least(last.replicas)
+            what = "quorum" if has_quorum(last.kind, last.replicas) else "most pods"
+            name = f"{last.namespace}/{last.name} ({least} of {last.replicas} left)"
+            words = {"yes": "kept by", "no": "lost by", "unknown": "not decided for"}[said]
+            if what == "quorum" or said != "yes":
+                found.setdefault((what, words), []).append(name)
+    if gone:
+        yield Fact("no ready pod", f"at some moment: {listed(gone, _NAMES)}")
+    for (what, words), names in sorted(found.items(), reverse=True):
+        yield Fact(what, f"{words} {listed(names, _NAMES)}")
 
 
 def _facts(answer: DrillResult) -> Iterator[Fact]:
@@ -272,7 +285,7 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
         yield Fact("elsewhere", f"{answer.elsewhere}; the verdict is about -n {answer.namespace}")
     yield from _before(answer)
     yield from _balance(answer)
-    yield from _quorums(answer)
+    yield from _outages(answer)
     if answer.fallback is not None:
         best = max(answer.fallback, key=lambda each: each.pending - each.pending_soft, default=None)
         gain = "no workload would gain from soft constraints while a domain is lost"
@@ -302,7 +315,6 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
 
 
 def _rollouts(answer: DrillResult) -> Iterator[Fact]:
-    """Yield the progress of rollouts and autoscalers."""
     for rollout in answer.steps[-1].rollouts:
         name = f"{rollout.namespace}/{rollout.name}"
         if rollout.over:
@@ -326,7 +338,6 @@ def _rollouts(answer: DrillResult) -> Iterator[Fact]:
 
 
 def _ranges(answer: DrillResult) -> Iterator[Fact]:
-    """Yield differences between runs."""
     for number, each_range in enumerate(answer.ranges):
         if each_range.stuck:
             is_stuck = "may be stuck" if answer.verdict == "unknown" else "is stuck"
@@ -392,7 +403,6 @@ _OF_NODES = {"down": "stopped answering", "up": "ready again", "cordoned": "cord
 
 
 def _said(events: Sequence[DrilledEvent]) -> str:
-    """Return events of one kind as words."""
     event, last = events[0], events[-1]
     nodes = [name for each in events for name in each.nodes]
     pods = [pod for each in events for group in each.pods for pod in group.nodes.items()]

@@ -29,7 +29,7 @@ def page_of_each(answer: DrillEach) -> Page:
 
 
 def _words(each: DrillOutcome) -> str:
-    parts = []
+    parts = [f"pending: {listed(each.pending_of, 3)}"] if each.pending_of else []
     if each.lost_quorum:
         parts.append(f"too few left: {listed([str(one) for one in each.lost_quorum], 3)}")
     if each.gone:

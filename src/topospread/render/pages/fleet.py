@@ -61,7 +61,6 @@ def page(answer: Fleet) -> Page:
 
 
 def _fixes(row: ClusterStatus, remedies: Iterable[Remedy]) -> Iterator[Fact]:
-    """Yield one cluster's remedies with their simulated results."""
     for each in remedies:
         yield from (replace(fact, says=f"{row.cluster}: {fact.says}") for fact in fix_facts([each]))
 

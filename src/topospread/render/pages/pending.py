@@ -24,8 +24,7 @@ def why_facts(pending: Sequence[PendingPods], earlier: Sequence[int] = ()) -> It
     """Yield the causes with the most pods, at most two kinds.
 
     Args:
-        pending: the groups of pods.
-        earlier: for each group, its pods that were already pending, which do not count; by default none.
+        earlier: number of pods of each group that are not counted, because they were pending before.
     """
     kinds: dict[str, list[tuple[PendingPods, int]]] = {}
     for each, old in zip(pending, earlier or [0] * len(pending), strict=True):
@@ -61,7 +60,6 @@ def fix_facts(
         remedies: best first.
         untried: number of causes for which no change was simulated.
         whose: a remedy's words → workload whose pods its result counts.
-        searched: whether changes were tried.
     """
     for each in remedies[:2]:
         words = each.says if each.code == "rebalance" else _tried(each, whose.get(each.says, ""))
@@ -105,10 +103,10 @@ def simulated_patch(part: Remedy | RemedyPart) -> tuple[Fact, Code]:
 def _tried(remedy: Remedy, workload: str = "") -> str:
     """Return the result of a simulated remedy as words."""
     if isinstance(remedy, DrillRemedy):
-        if remedy.code == "matchLabelKeys":
-            return "old pods are not counted, and every hard constraint holds after the rollout"
         if not remedy.pending_without and not remedy.not_evicted:
-            return "the drain evicts every pod" + skew_words(remedy.tried)
+            is_rollout = remedy.code == "matchLabelKeys"
+            says = "the rollout leaves no skew over maxSkew" if is_rollout else "the drain evicts every pod"
+            return says + skew_words(remedy.tried)
         pending = f"{counted(remedy.pending, 'pod')} newly pending instead of {remedy.pending_without}"
         if remedy.not_evicted:
             pending += f"; {counted(remedy.not_evicted, 'pod')} still not evicted"
@@ -123,9 +121,14 @@ def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), re
     for each in parts:
         yield Fact("not judged", f"{each.because} ({each.field}){rest}" if each.field else each.because + rest)
         if each.to_know:
-            yield Fact("to judge it, add", "", each.to_know)
+            yield to_know_fact(each.to_know)
     if neighbours:
         yield Fact("depends on it", f"{counted(len(neighbours), 'other pod')}: {listed(neighbours, 3)}")
+
+
+def to_know_fact(command: str) -> Fact:
+    """Return the command that helps to judge a part. Objects that kubectl prints are read from a file."""
+    return Fact("to judge it", "add its output: -f FILE" if command.startswith("kubectl get") else "", command)
 
 
 def pending_sections(pending: Sequence[PendingPods]) -> Iterator[Section]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from topospread.answers.plan import EVENT_WORDS
-from topospread.answers.words import listed, noun_of
+from topospread.answers.words import counted, listed, noun_of
 from topospread.api.promises import declaration
-from topospread.render.blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
+from topospread.render.blocks import Cell, Fact, Hint, Page, Part, Section, Span, Table, Verdict
 
 from .pending import unjudged_facts
 from .promise_check import tried_fixes
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _FACTS = 2
 _NAMES = 3
+_CHANGES = 6
 _ABOUT = {
     "zone-loss": "zone-loss", "zone-rolled": "zone-loss", "node-loss": "node-loss", "node-rolled": "node-loss",
     "drains": "drain", "rollout": "rollout",
@@ -32,7 +33,12 @@ _ABOUT = {
 
 def page(answer: Plan) -> Page:
     """Return the page of a plan."""
-    changed = [each for each in answer.workloads if each.moved or each.skews]
+    # Of another control plane, a workload that only gets or loses default constraints has no row.
+    changed = [
+        each
+        for each in answer.workloads
+        if each.moved or any(not answer.settings or None not in one.skew for one in each.skews)
+    ]
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:_FACTS]]
     unjudged = (
@@ -42,25 +48,40 @@ def page(answer: Plan) -> Page:
     parts += unjudged_facts(unjudged, rest="; the same before and after" if answer.verdict == "yes" else "")
     parts += [Fact("assumed", each) for each in answer.assumed]
     parts += [Fact("note", each) for each in answer.notes]
-    for setting in answer.settings:
-        values = " → ".join(each or "not set" for each in setting.values)
-        parts.append(Fact("changed", f"{setting.profile}: {setting.setting}: {values}"))
     parts += [Fact("rule", each) for each in answer.rules]
     promises = list(_promises(answer))
     parts += [*_accepted(answer), *_declared_again(answer), *promises]
     moves = [sum(None not in pod.nodes for pod in each.moved) for each in changed]
-    if (number := sum(map(bool, moves))) > 1:
-        parts.append(Fact("moved", f"{sum(moves)} pods of {number} workloads to other nodes"))
+    if (number := sum(map(bool, moves))) > 1 or (number and answer.judged_once):
+        says = f"{counted(sum(moves), 'pod')} of {counted(number, 'workload')} to other nodes"
+        if some := listed(answer.judged_once, _NAMES):
+            says += f"; some may move only because pods of {some} are not judged on one side and get no node there"
+        parts.append(Fact("moved", says))
     if changed:
         rows = tuple(row for each in changed for row in _rows(each))
         heads = ("WORKLOAD", "PLACED", "MOVED", "SKEW", "WHY")
         is_second = not answer.settings and any(not each.wide for each in promises)
         parts.append(Section("", (Table(heads, rows, most=30),), wide=is_second))
+    parts += _settings(answer)
     parts += _findings("New findings", answer.new_findings)
     parts.append(Section("", tuple(_details(answer)), wide=True))
     if not changed:
         parts.append(Fact("unchanged", "the node of every pod"))
     return Page(f"plan: {answer.names[0]} → {answer.names[1]}: {answer.says}", tuple(parts))
+
+
+def _settings(answer: Plan) -> Iterator[Part]:
+    """Yield one fact for settings that change in the same way. Without ``-o wide`` only the first are shown."""
+    same: dict[tuple[str, str], list[str]] = {}
+    for each in answer.settings:
+        change = " → ".join(value or "not set" for value in each.values)
+        same.setdefault((each.profile, change), []).append(each.setting)
+    facts = [Fact("changed", f"{key[0]}: {', '.join(some)}: {key[1]}") for key, some in same.items()]
+    if facts:
+        yield Section("", tuple(facts[:_CHANGES]))
+    if more := facts[_CHANGES:]:
+        yield Hint(f"{counted(len(more), 'changed line')} more")
+        yield Section("", tuple(more), wide=True)
 
 
 def _promises(answer: Plan) -> Iterator[Section]:
@@ -76,7 +97,9 @@ def _promises(answer: Plan) -> Iterator[Section]:
     changed = [
         each
         for each in ordered
-        if each.verdict != "yes" or each.better or (each.before != each.after and not answer.settings)
+        if each.verdict != "yes"
+        or each.better
+        or (each.before != each.after and (each.ground == "played" or not answer.settings))
     ]
     equal = [each for each in ordered if each not in changed]
     for title, some in (("", changed), ("Promises that stay the same", equal)):
@@ -108,7 +131,7 @@ def _word(each: PromiseSides) -> Span:
         return Span("better", "good")
     was, now = each.replicas
     is_less = each.after.least * was < each.before.least * now
-    return Span(f"keeps {each.declared}" if is_less and each.declared else "less" if is_less else "")
+    return Span(f"keeps {each.declared}" if is_less and each.declared else "fewer" if is_less else "")
 
 
 def _ground(each: PromiseSides) -> str:
@@ -116,10 +139,7 @@ def _ground(each: PromiseSides) -> str:
 
 
 def _accepted(answer: Plan) -> Iterator[Fact]:
-    """Yield simulated fixes, and the promises with which the first workload would accept the change.
-
-    If a new lint finding may be the cause, yield only that.
-    """
+    """Yield fixes, and promises to accept the change. If a new lint finding may be the cause, yield only that."""
     worse = [each for each in answer.promises if each.verdict == "no"]
     if worse and answer.causes and answer.causes[0].code == "new-finding":
         yield Fact("fix", f"correct {answer.causes[0].says.partition(' ')[0]} first: it may be the cause")

@@ -38,7 +38,7 @@ def page(answer: Rebalance) -> Page:
         left = tuple((each.workload, each.topology_key, each.skew, each.why) for each in answer.unmet)
         table = Table(("NOT FIXED", "TOPOLOGY KEY", "SKEW", "WHY"), left)
         parts.append(Section("", (table,), wide=len(left) <= _FACTS))
-    parts.append(Section("", tuple(_notes(answer)), wide=True))
+    parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page(f"rebalance: {answer.says}", tuple(parts))
 
 
@@ -92,7 +92,3 @@ def _constraints(answer: Rebalance) -> Table:
             rows.append((name, each.topology_key, hard, limit, skew, domain, counts))
             name, skew = "", Span("")
     return Table(("WORKLOAD", "TOPOLOGY KEY", "", "MAX", "SKEW", "DOMAIN", "PODS"), tuple(rows))
-
-
-def _notes(answer: Rebalance) -> Iterator[Part]:
-    yield from (Fact("note", each) for each in answer.notes)

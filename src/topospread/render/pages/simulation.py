@@ -91,7 +91,6 @@ def _shape(each: PlacedWorkload) -> object:
 
 
 def _facts(answer: Simulation) -> Iterator[Fact]:
-    """Yield further important facts."""
     if answer.evictions:
         names = [f"{each.namespace}/{each.name}" for each in answer.evictions]
         pods = counted(len(names), "pod")
@@ -118,7 +117,6 @@ def _facts(answer: Simulation) -> Iterator[Fact]:
 
 
 def _details(answer: Simulation, workloads: list[PlacedWorkload]) -> Iterator[Section]:
-    """Yield the details for ``-o wide``."""
     yield from fix_sections(answer.remedies, "Fixes; more for one workload: topospread why WORKLOAD")
     yield from pending_sections(answer.pending)
     if answer.evictions:
@@ -148,12 +146,7 @@ def _is_of_every_run(note: str) -> bool:
 
 
 def _kinds(answer: Simulation, *, modelled: bool) -> str:
-    """Return the kinds of skipped objects and their numbers.
-
-    Args:
-        answer: the simulation.
-        modelled: select skipped kinds that affect scheduling.
-    """
+    """Return the skipped kinds and their numbers, either of those that affect scheduling or of the others."""
     return ", ".join(
         f"{number} {kind}"
         for kind, number in answer.skipped.items()

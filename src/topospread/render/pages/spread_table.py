@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from topospread.answers.causes import all_tainted
 from topospread.answers.reasons import nodes_and, of_them, on_it, others
 from topospread.answers.spread import Reasons, SpreadOutcome
 from topospread.answers.words import counted, in_order, listed, natural, noun_of
@@ -48,13 +49,7 @@ def matrix_key(spreads: Iterable[Sequence[Constraint]]) -> str:
 
 
 def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
-    """Return the table of workloads: their counts, pods by domain of a topology key, skew and maxSkew.
-
-    Args:
-        rows: the workloads.
-        heads: headings of the counts.
-        key: topology key of the domains.
-    """
+    """Return the table of workloads: their counts, pods by domain of a topology key, skew and maxSkew."""
     found = [
         next((each for each in spread if each.topology_key == key and each.domains), None) for _, spread, *_ in rows
     ]
@@ -105,12 +100,20 @@ def _range(each: Constraint) -> str:
     return f"{Bounds(least=least, most=most)} in {len(each.domains)}"
 
 
+def _tainted_words(spread: SpreadOutcome) -> str:
+    """Return the tainted domains without pods that a constraint counts all the same, so its skew is larger."""
+    least = min(spread.domains.values(), default=0)
+    reasons = ((name, spread.rejected.get(name, {})) for name, pods in spread.domains.items() if pods == least)
+    names = [name for name, of in reasons if all_tainted(of, spread.nodes.get(name, 0))]
+    return f"counts tainted {listed(in_order(names), 2)} (nodeTaintsPolicy: Ignore)" if names else ""
+
+
 def said_of(kind: str, spread: Sequence[SpreadOutcome], key: str) -> str:
     """Return the remark of a row: exceeded constraints, or a single domain with all pods."""
     parts = []
     for each in spread:
         if each.skew > each.max_skew and each.topology_key == key:
-            parts.append("exceeded" if each.hard else "")
+            parts.append("exceeded" if each.hard else _tainted_words(each))
         elif each.skew > each.max_skew and each.hard:
             parts.append(f"skew {each.skew} over {noun_of(each.topology_key)}s, max {each.max_skew}")
     if any(not each.counts_itself and not any(each.domains.values()) for each in spread if each.domains):

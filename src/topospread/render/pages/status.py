@@ -46,7 +46,11 @@ def page(answer: Status) -> Page:
     elif matrix.rows:
         parts.append(Section("", (matrix,)))
     parts += [
-        *_every_fix(answer.pending),
+        *(
+            section
+            for each in answer.pending
+            for section in fix_sections(each.remedies, f"All fixes for {_first(each.workloads)}")
+        ),
         _section("Constraints", _constraints(answer.workloads)),
         _section("Pods that kube-scheduler would reject on their node now", _refused(answer.workloads)),
         *_losses(answer.domains),
@@ -84,7 +88,6 @@ def _untried(group: Pending) -> str:
 
 
 def _pending(groups: Sequence[Pending]) -> Table:
-    """Return a row for each cause."""
     return Table(
         ("PODS", "WORKLOAD", "WHY", "FIRST FIX, TRIED"),
         tuple(
@@ -98,12 +101,6 @@ def _pending(groups: Sequence[Pending]) -> Table:
         ),
         more="causes",
     )
-
-
-def _every_fix(groups: Iterable[Pending]) -> Iterator[Section]:
-    """Yield the remedies of each cause, with their commands."""
-    for group in groups:
-        yield from fix_sections(group.remedies, f"All fixes for {_first(group.workloads)}")
 
 
 def _first(workloads: Sequence[str]) -> str:
@@ -209,7 +206,6 @@ def _constraints(workloads: Iterable[WorkloadStatus]) -> Table:
 
 
 def _facts(constraint: ConstraintStatus) -> Iterator[str]:
-    """Yield a constraint's counts and their reasons."""
     most = sorted(constraint.domains, key=lambda each: -each.matching)
     if most:
         yield listed([f"{each.name} {each.matching}" for each in most], _NAMES)
@@ -231,7 +227,6 @@ def _facts(constraint: ConstraintStatus) -> Iterator[str]:
 
 
 def _refused(workloads: Iterable[WorkloadStatus]) -> Table:
-    """Return a row for each plugin and its reasons."""
     rows: list[tuple[Cell, ...]] = []
     for workload in workloads:
         by_reason: dict[tuple[str, tuple[str, ...]], list[RefusedPod]] = {}

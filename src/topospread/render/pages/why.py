@@ -8,14 +8,14 @@ from topospread.answer import Unjudged
 from topospread.answers.causes import why_words
 from topospread.answers.reasons import its_nodes
 from topospread.answers.remedies import skew_words, tried_words
-from topospread.answers.why import ConstraintForPod, DomainForPod, Situation, TriedChange, Why
+from topospread.answers.why import ConstraintForPod, DomainForPod, NodeForPod, Situation, TriedChange, Why
 from topospread.answers.words import counted, in_order, joined, listed, natural, noun_of
 from topospread.config.durations import format_duration
 from topospread.render.blocks import Bar, Cell, Fact, Hint, Page, Part, Section, Span, Table, Verdict
 from topospread.text import shell_line
 from topospread.why.result import NodeScores, PluginVerdict, SpreadNodeScore
 
-from .pending import fix_facts, simulated_patch
+from .pending import fix_facts, simulated_patch, to_know_fact
 
 _MOST = 11
 """Maximum number of domains with their own rows without ``-o wide``."""
@@ -65,6 +65,8 @@ def page(answer: Why) -> Page:
         for each in answer.constraints
         if (each not in named or len(each.domains) > _MOST) and (each.domains or each.origin != "system")
     ]
+    if answer.each_node:
+        parts.append(Section("Each node", (_each_node(answer.each_node),)))
     foreign = [each for each in answer.unjudged if each not in own]
     details = [*_details(answer, others)]
     if foreign:
@@ -72,6 +74,19 @@ def page(answer: Why) -> Page:
     if details:
         parts.append(Hint(_left_out(answer, sum(each not in named for each in others), foreign=bool(foreign))))
     return Page(f"{answer.namespace}/{answer.name}", (*parts, *details))
+
+
+def _each_node(nodes: Sequence[NodeForPod]) -> Table:
+    rows = tuple(
+        (
+            each.node,
+            each.verdict,
+            "" if each.total is None else each.total,
+            "; ".join(reason.removeprefix("node(s) ") for reason in each.reasons) or each.plugin or "",
+        )
+        for each in nodes
+    )
+    return Table(("NODE", "FITS", "SCORE", "WHY NOT"), rows, most=len(rows))
 
 
 def _situations(situations: Sequence[Situation]) -> Table:
@@ -85,12 +100,7 @@ def _situations(situations: Sequence[Situation]) -> Table:
 
 
 def outcome_words(change: TriedChange, pending: int) -> str:
-    """Return how to make a change, and its simulated result.
-
-    Args:
-        change: the change.
-        pending: number of the workload's pending pods without it.
-    """
+    """Return how to make a change, and its result; without it, ``pending`` pods of the workload are pending."""
     kind, name = change.object["kind"], change.object["name"]
     placed = f"it is placed{skew_words(change.tried)}" if change.tried.of == 1 else tried_words(change.tried)
     match change.means:
@@ -144,7 +154,7 @@ def _unjudged(unjudged: Sequence[Unjudged], answer: Why) -> Iterator[Fact]:
     for each in unjudged:
         yield Fact("not judged", _not_judged(each, answer))
         if each.to_know:
-            yield Fact("to judge it, add", "", each.to_know)
+            yield to_know_fact(each.to_know)
 
 
 def _not_judged(part: Unjudged, answer: Why) -> str:
@@ -234,7 +244,6 @@ def _summed_up(rows: list[DomainForPod], constraint: ConstraintForPod, answer: W
 
 
 def _remarks(constraint: ConstraintForPod, answer: Why) -> Iterator[Fact]:
-    """Yield other facts that affect the counts."""
     if constraint.counted:
         owners = [
             f"{pods} {owner.partition('/')[2]}" if owner else counted(pods, "bare pod")
@@ -281,7 +290,6 @@ def _has_own_words(answer: Why) -> bool:
 
 
 def _details(answer: Why, others: list[ConstraintForPod]) -> Iterator[Section]:
-    """Yield the details for ``-o wide``."""
     for number, each in enumerate(answer.remedies, 1):
         words = outcome_words(each, answer.pods.pending)
         shown: list[Part] = [Fact("tried", words)]
@@ -364,7 +372,10 @@ def _scores(scores: NodeScores) -> Iterator[Section]:
     table = Table(("PLUGIN", "WEIGHT", *letters), (*rows, total), most=len(rows) + 1)
     yield Section(f"Weighted points of {counted(scores.feasible, 'feasible node')}", (*names, table), wide=True)
     if scores.spread and scores.feasible > 1:
-        title = "PodTopologySpread: pods × ln(domains + 2) + maxSkew − 1, added up and rounded; fewer is better"
+        title = (
+            "PodTopologySpread: pods × ln(domains with feasible nodes + 2) + maxSkew − 1, added up and rounded; fewer "
+            "is better"
+        )
         sums = tuple(Fact(letter, _sum(each)) for letter, each in zip(letters, scores.spread, strict=False))
         yield Section(title, sums, wide=True)
 

@@ -1,4 +1,8 @@
-// Elements made of plain text: names come from a cluster, and none of them is ever read as HTML here.
+// Elements made of plain text: names come from a cluster, and none of them is ever read as HTML here. Characters that
+// nobody sees or that change the text's direction are shown as escapes, so that no name looks like another.
+
+const HIDDEN = /[^\P{Cc}\t\n]|\p{Default_Ignorable_Code_Point}|\p{Bidi_Control}/gu;
+const visible = (child) => (typeof child === "string" ? child.replace(HIDDEN, (each) => `\\u${each.codePointAt(0).toString(16).padStart(4, "0")}`) : child);
 
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
@@ -7,13 +11,22 @@ export function element(name, properties = {}, ...children) {
     else if (key in made && !key.includes("-")) made[key] = value;
     else made.setAttribute(key, value);
   }
-  made.append(...children);
+  made.append(...children.map(visible));
   return made;
 }
 
 export const plural = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
+export const ageWords = (seconds) => (seconds < 90 ? `${Math.round(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : seconds < 172800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} d`);
+
+// Words in which each time is an age.
+export const aged = (text) => text.replace(/since (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_, time) => `for ${ageWords(Math.max(0, Date.now() - Date.parse(time)) / 1000)}`);
+
 export const sum = (list) => list.reduce((total, each) => total + each, 0);
+
+// What can be tried with a domain or a node.
+export const tries = (key, name) => ["fail", "drain"].map((verb) => element("button", { type: "button", className: "served", "data-step": `${verb} ${key}=${name}` },
+  `${verb === "fail" ? "Fail" : "Drain"} ${key.split("/").pop()} ${name}`));
 
 // A table in a box that is scrolled sideways: its first columns hold words, the others numbers.
 export function table(title, wordy, heads, rows) {
@@ -44,4 +57,4 @@ export async function reported(button, work, done) {
 }
 
 // A path or a key that may be broken behind its slashes, dots and equals signs.
-export const breakable = (text) => text.split(/(?<=[/.=])/).flatMap((part) => [part, element("wbr")]);
+export const breakable = (text) => visible(text).split(/(?<=[/.=])/).flatMap((part) => [part, element("wbr")]);

@@ -1,10 +1,10 @@
 // The page of the map: what is in the address is asked for and shown, and whatever is chosen goes into the address.
 
 import { putAddress, readAddress, request } from "./address.js";
-import { breakable, copy, element, plural, reported, sum } from "./elements.js";
+import { aged, ageWords, breakable, copy, element, plural, reported, sum, tries } from "./elements.js";
 import { save } from "./export.js";
 import { ask, changed } from "./fetching.js";
-import { countOf, NodeMap } from "./map.js";
+import { countOf, NodeMap, UNKNOWN } from "./map.js";
 import { Overview } from "./overview.js";
 import { isRecorded } from "./recorded.js";
 import { drawLimit, spreadAnswered, spreadOf } from "./spreads.js";
@@ -22,11 +22,11 @@ class MapPage {
   // questions under way; troubles: each stays until its own cause is gone, of another server until something is chosen
   constructor() {
     const view = readAddress(), nothing = { now: null, beforehand: null, constraint: null, rejected: null, settled: null };
-    Object.assign(this, nothing, { view, pictures: new Map(), answered: new Map(), frames: [], turn: 0, asking: new AbortController(), slots: new AbortController() });
+    Object.assign(this, nothing, { view, pictures: new Map(), answered: new Map(), frames: [], turn: 0, asking: new AbortController(), slots: new Map() });
     this.troubles = { cluster: by("trouble").textContent, server: "", answer: "", other: "" };
     this.panel = by("panel");
     const told = { workload: (workload) => this.choose({ workload, node: "", pod: "" }), node: (node) => this.chooseNode(node), filter: (filter) => { this.go({ filter, pod: "", node: "", workload: "" }); if (isPhone()) by("matrix").scrollIntoView(); } };
-    this.map = new NodeMap(by("now").querySelector("div"), { point: (node) => this.pointAt(node), choose: told.node });
+    this.map = new NodeMap(by("now").querySelector("div"), { point: (node) => this.pointAt(node), choose: told.node, tries });
     this.overview = new Overview(by("figures"), by("matrix"), told);
     this.trial = new Trial(by("trial"), by("result"), { choose: (steps) => this.go({ steps, at: "" }), add: (step) => this.add((steps) => [...steps, step]) });
     this.listen();
@@ -70,7 +70,7 @@ class MapPage {
   async refresh() {
     const mine = ++this.turn;
     this.isLoading = true;
-    this.asking.abort(); // nobody needs the answers before
+    [this.asking, this.slots.get(by("result"))].forEach((each) => each?.abort()); // nobody needs the answers before
     this.asking = new AbortController();
     const { signal } = this.asking;
     const late = setInterval(() => this.trial.working(this.view.steps, () => this.cancel()), 300);
@@ -92,6 +92,7 @@ class MapPage {
       this.fillKeys();
       clearInterval(late); // else the result is taken for one under way, and emptied, while what is beside it is asked for
       this.trial.show(this.view, told);
+      this.fillSlots(by("result"));
       await this.showBeside(told.at);
       this.settled = this.view;
       this.say("answer", "");
@@ -152,7 +153,7 @@ class MapPage {
     by("moment").replaceChildren(
       ...(at ? [element("b", {}, "Simulated, not the cluster: "), `${named(2, at + 1) || "pending pods placed"}. `, to("Show the cluster as read", { at: "0", beside: "" })] : ["The cluster as read."]),
       ...(later ? [` Not in this: ${later}. A step tried here starts without it. `, to("Show it", { at: "" })] : []),
-      ...(left ? [` Left out, as it was not shown when you tried this: ${left.join(", then ")}. `, to("Go back to it", { steps: left, at: "" })] : []));
+      ...(left ? [` Left out, as it was not shown when you tried this: ${left.join(", then ")}. `, to("Go back to it", { steps: left, at: "" }), " ", element("button", { type: "button", onclick: () => { this.left = null; this.markMoment(at); } }, "Forget it")] : []));
     by("moment").hidden = !steps.length && !(at && this.view.at);
   }
 
@@ -240,16 +241,22 @@ class MapPage {
   }
 
   // Parts that are asked for once the rest is there: at once, or when they are opened. Who leaves them ends the work.
-  fillSlots(again = false) {
-    if (!again) (this.slots.abort(), this.slots = new AbortController());
-    const { signal } = this.slots, at = by("maps").dataset.at;
-    for (const slot of this.panel.querySelectorAll("[data-ask]")) {
+  fillSlots(root = this.panel, again = false) {
+    if (!again) (this.slots.get(root)?.abort(), this.slots.set(root, new AbortController()));
+    const { signal } = this.slots.get(root), at = by("maps").dataset.at;
+    for (const slot of root.querySelectorAll("[data-ask]")) {
       const [path, words] = slot.dataset.ask.split("?"), box = slot.querySelector("[role=status]") ?? slot.appendChild(element("div", { role: "status" }));
       const fill = async () => {
         const asked = Object.fromEntries(new URLSearchParams(words)), address = request(path, this.view.steps, at, asked), known = this.answered.get(address);
-        const far = element("span"), began = Date.now(), telling = known ? 0 : this.tell(at, asked, (told) => { far.textContent = told || `${Math.round((Date.now() - began) / 1000)} s`; });
-        if (!again && !known) box.replaceChildren("Asking … ", far, element("progress", { "aria-label": "Asking" }));
+        const far = element("span"), began = Date.now(), telling = known ? 0 : this.tell(at, asked, (told) => { far.textContent = `${told ? `${told}, ` : ""}${Math.round((Date.now() - began) / 1000)} s`; });
+        const wait = () => box.append("Asking … ", far, element("progress", { "aria-label": "Asking" }));
+        if (!again && !known) wait(box.replaceChildren());
         try {
+          // Causes come first; changes that help are tried, which takes longer.
+          if (slot.dataset.first && !again && !known && !isRecorded) {
+            box.innerHTML = (await ask(`${address}&${slot.dataset.first}=1`, signal)).html;
+            wait();
+          }
           const found = known ?? (await ask(address, signal));
           this.answered.set(address, found);
           box.innerHTML = found.html;
@@ -268,9 +275,10 @@ class MapPage {
   fillPanel(html) {
     const { steps } = this.view, filled = [steps, by("maps").dataset.at, html].join("\n"), isSame = filled === this.filled && this.panel.querySelector("h2");
     this.filled = filled;
-    if (isSame) return this.fillSlots(true); // nothing is closed, and what was asked by opening it stays
+    if (isSame) return this.fillSlots(this.panel, true); // nothing is closed, and what was asked by opening it stays
     const box = element("div"), isOurs = this.panel.contains(document.activeElement), { limit } = document.activeElement.dataset;
     box.innerHTML = html;
+    for (const time of box.querySelectorAll("time")) Object.assign(time, { title: time.textContent, textContent: aged(time.textContent) });
     this.panel.replaceChildren(this.backButton(), box);
     stackTables(box);
     this.fillSlots();
@@ -302,7 +310,7 @@ class MapPage {
       return this.reached("h2");
     }
     const typed = this.panel.contains(document.activeElement) && document.activeElement.id === "find" ? document.activeElement.value : null;
-    const box = element("div", {}, ...workloadList(this.now, {
+    const box = element("div", {}, ...workloadList(this.now, Number(by("maps").dataset.at) < 2, {
       workload: (workload) => this.choose({ workload, node: "", pod: "" }),
       pod: (pod) => this.choose({ pod }),
       node: (node) => this.choose({ node, pod: "" }),
@@ -335,7 +343,7 @@ class MapPage {
     const { name, allocatable, used, flags, pods } = this.now.nodes, row = this.shown(this.now).workload;
     const share = ["cpu", "memory"].map((each) => `${each === "cpu" ? "CPU" : each} ${percent(used[each][node], allocatable[each][node])}`);
     const parts = [name[node], ...share, `${used.pods[node]} pods`];
-    if (flags[node]) parts.push(words(flags[node]), ...[this.now.nodes.taints[node]].filter(Boolean));
+    parts.push(...[aged(this.now.nodes.taints[node]), words(flags[node] & UNKNOWN)].filter(Boolean));
     if (this.rejected) parts.push(this.rejected.get(name[node]) ?? "no filter rejects it");
     if (row >= 0) parts.push(`${countOf(pods[node], row)} of ${this.now.workloads.name[row]}`);
     line.textContent = parts.join(" · ");
@@ -356,7 +364,7 @@ class MapPage {
   // Keys: / finds, 1 to 5 are the figures, [ and ] go in time, Escape ends what is played or closes what is chosen.
   typed(event) {
     const { key, target } = event, at = Number(by("maps").dataset.at);
-    if (event.ctrlKey || event.metaKey || event.altKey || (target.matches("input, select, textarea") && key !== "Escape")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || (target.closest("input, select, textarea") && key !== "Escape")) return;
     const button = by("trial").querySelector("[role=status] button"), { pod, node, workload } = this.view;
     if (key === "/") by("parts").querySelector("[data-to=find]").click();
     else if (key >= "1" && key <= "5") by("figures").querySelectorAll("button")[key - 1]?.click();
@@ -432,8 +440,6 @@ class MapPage {
     by("trial").inert = !is;
   }
 }
-
-const ageWords = (seconds) => (seconds < 90 ? `${Math.round(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
 
 const page = new MapPage();
 const follow = () => isRecorded || page.follow();

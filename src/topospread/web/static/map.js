@@ -18,7 +18,7 @@ const STRIP_FROM = 1_000, BINS = 50; // nodes from which a domain says how full 
 const SVG = "http://www.w3.org/2000/svg";
 
 export class NodeMap {
-  // told: {point(node or -1), choose(node)}
+  // told: {point(node or -1), choose(node), tries(key, name): buttons, if there are any}
   constructor(box, told) {
     Object.assign(this, { box, told, scale: 1, pointed: -1, columns: [], groups: [], order: [] });
     this.ring = element("div", { className: "ring", hidden: true });
@@ -72,7 +72,7 @@ export class NodeMap {
   }
 
   column(column, unit, across) {
-    const made = element("div", { className: column.missing ? "domain missing" : "domain" }, element("b", {}, ...breakable(column.name)), ...this.words(column));
+    const made = element("div", { className: column.missing ? "domain missing" : "domain" }, this.title(column), ...this.words(column));
     if (this.picture.nodes.name.length > STRIP_FROM) made.append(this.strip(column));
     for (const { name, nodes } of column.groups) {
       if (column.groups.length > 1) made.append(element("small", {}, name));
@@ -81,6 +81,12 @@ export class NodeMap {
       made.append(group.svg);
     }
     return made;
+  }
+
+  // The name of a domain opens what can be tried with it.
+  title({ name, missing }) {
+    const key = this.picture.keys[this.shown.key], text = element("b", {}, ...breakable(name));
+    return missing || !key || !this.told.tries ? text : element("details", { className: "title" }, element("summary", {}, text), ...this.told.tries(key.key, name));
   }
 
   words(column) {
@@ -185,6 +191,7 @@ export class NodeMap {
   }
 
   pressed(event) {
+    if (event.target !== this.box) return; // a button in it
     const steps = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
     if (event.key in steps) this.walk(...steps[event.key]);
     else if ((event.key === "Enter" || event.key === " ") && this.pointed >= 0) this.told.choose(this.pointed);
@@ -231,9 +238,8 @@ function broken(text, letters) {
 // Node → how many pods are drawn how.
 function counts({ nodes }, workload) {
   return (node) => {
-    const all = nodes.pods[node].reduce((sum, each, at) => sum + (at % 2 ? each : 0), 0);
-    const own = workload < 0 ? all : countOf(nodes.pods[node], workload);
-    return { dots: all - own, own };
+    const all = countOf(nodes.pods[node]), own = countOf(nodes.pods[node], workload);
+    return { dots: all - own, own, leaves: countOf(nodes.terminating[node], workload) };
   };
 }
 
@@ -284,7 +290,5 @@ function sizes(cpu) {
   return (node) => Math.max(0.45, Math.sqrt(Math.max(cpu[node], 1) / most));
 }
 
-export function countOf(pods, workload) {
-  for (let at = 0; at < pods.length; at += 2) if (pods[at] === workload) return pods[at + 1];
-  return 0;
-}
+// Pods of a workload among [row, pods, row, pods, …]; without a workload, all of them.
+export const countOf = (pods, workload = -1) => pods.reduce((sum, each, at) => sum + (at % 2 && (workload < 0 || pods[at - 1] === workload) ? each : 0), 0);

@@ -1,37 +1,37 @@
 // What is wrong at a glance: figures that filter, and workloads × domains, the worst first.
 
-import { element, plural, sum, table, tableRow } from "./elements.js";
-import { CORDONED, NOT_READY, TAINTED, UNKNOWN } from "./map.js";
+import { aged, element, plural, sum, table, tableRow } from "./elements.js";
+import { NOT_READY, UNKNOWN } from "./map.js";
 import { spreadOf } from "./spreads.js";
 import { stackTables } from "./stacking.js";
 import { words } from "./table.js";
 import { keyOf, stateOf, worstFirst } from "./workloads.js";
 
-// Rows drawn at first, and at a time as they come into sight; of more domains, a row says the fewest and the most.
-const FEW = 20, ROWS = 50, MOST_DOMAINS = 9;
+// Rows drawn at first, and at a time when more are asked for; of more domains, a row says the fewest and the most.
+const FEW = 12, ROWS = 200, MOST_DOMAINS = 9;
 
 // Name → [title, words, rows that it leaves], of workloads or of nodes.
 function figuresOf({ workloads, nodes }) {
   const { hardExceeded: hard, softExceeded: soft, unjudged, missing } = workloads, waiting = workloads.waiting.map((each, row) => each - unjudged[row]);
   const rows = (kept) => workloads.name.map((_, row) => row).filter(kept);
   const closed = nodes.flags.map((flags, node) => (flags & ~UNKNOWN ? node : -1)).filter((node) => node >= 0);
-  const of = (bit) => closed.filter((node) => nodes.flags[node] & bit).length;
-  const counts = [[of(CORDONED), "cordoned"], [of(TAINTED), "tainted"], [of(NOT_READY), "not ready"]];
   return {
     pending: [sum(waiting), "pending", `pods of ${plural(rows((row) => waiting[row]).length, "workload")}`, rows((row) => waiting[row])],
     hard: [rows((row) => hard[row]).length, "over a hard maxSkew", "workloads", rows((row) => hard[row])],
     soft: [rows((row) => !hard[row] && soft[row]).length, "over a soft maxSkew", "workloads; it is allowed", rows((row) => !hard[row] && soft[row])],
-    closed: [closed.length, "nodes not open", `${counts.map(([number, word]) => `${number} ${word}`).join(", ")}${sum(counts.map(([number]) => number)) > closed.length ? "; some are several" : ""}`, closed],
+    closed: [closed.length, "nodes not open", countsOfStates(nodes, closed) || "cordoned, tainted or not ready", closed],
     lost: [sum(missing), "lost", "pods on nodes that are not ready, or not replaced", rows((row) => missing[row])],
     unjudged: [sum(unjudged), "not judged", "pods; the input lacks what decides", rows((row) => unjudged[row])],
   };
 }
 
+// How many nodes are in which state, each counted once.
+const countsOfStates = ({ flags }, rows) => Object.entries(Object.groupBy(rows, (row) => words(flags[row] & ~UNKNOWN).replaceAll(", ", " and "))).map(([state, of]) => `${of.length} ${state}`).join(", ");
+
 export class Overview {
   // told.filter(name), told.workload(text), told.node(row)
   constructor(figures, matrix, told) {
     Object.assign(this, { figures, matrix, told, shown: null });
-    this.end = new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && this.further(), { rootMargin: "300px" });
   }
 
   show(picture, key, { filter, workload }) {
@@ -41,7 +41,7 @@ export class Overview {
     const figures = figuresOf(picture), rows = figures[filter]?.[3];
     this.figures.replaceChildren(...Object.entries(figures).filter(([name, [number]]) => !["lost", "unjudged"].includes(name) || number).map(([name, each]) => this.figure(name, each, filter)));
     this.matrix.replaceChildren(...(filter === "closed" ? this.nodes(picture, key, rows) : this.workloads(picture, key, rows, workload)));
-    this.further?.();
+    stackTables(this.matrix);
   }
 
   figure(name, [number, title, more], filter) {
@@ -70,31 +70,28 @@ export class Overview {
   }
 
   nodes(picture, key, rows) {
-    const { keys, nodes } = picture;
+    const { keys, nodes } = picture, ready = (row) => !(nodes.flags[row] & NOT_READY), order = rows.toSorted((a, b) => ready(a) - ready(b));
     const domain = (row) => keys[key]?.values[keys[key].of[row]] ?? "–", parts = Object.entries(Object.groupBy(rows, domain)).sort();
-    const counts = parts.map(([name, own]) => `${name}: ${Object.entries(Object.groupBy(own, (row) => words(nodes.flags[row] & ~UNKNOWN))).map(([state, of]) => `${of.length} ${state}`).join(", ")}`);
-    const line = (row) => tableRow(4, element("span", { title: nodes.name[row] }, nodes.name[row].split(".")[0]), () => this.told.node(row), [domain(row), words(nodes.flags[row]), nodes.taints[row], nodes.used.pods[row]]);
-    return [element("p", {}, counts.slice(0, MOST_DOMAINS).join(" · ")), ...this.table("Nodes that are not open", 4, ["Node", "Domain", "State", "Taints", "Pods"], rows, line, "nodes")];
+    const counts = parts.map(([name, own]) => `${name}: ${countsOfStates(nodes, own)}`);
+    const line = (row) => tableRow(3, element("span", { title: nodes.name[row] }, nodes.name[row].split(".")[0]), () => this.told.node(row), [domain(row), element("span", { title: nodes.taints[row] }, aged(nodes.taints[row])), nodes.used.pods[row]]);
+    return [element("p", {}, counts.slice(0, MOST_DOMAINS).join(" · ")), ...this.table("Nodes that are not open", 3, ["Node", "Domain", "Why", "Pods"], order, line, "nodes")];
   }
 
   table(title, wordy, heads, rows, line, noun) {
     if (!rows.length) return [element("p", { className: "quiet" }, `No ${noun}.`)];
-    const box = table(title, wordy, heads, []), [body] = box.firstChild.tBodies, end = element("p", { className: "quiet" });
+    const box = table(title, wordy, heads, []), [body] = box.firstChild.tBodies;
     box.firstChild.caption.className = "unseen";
     box.firstChild.setAttribute("aria-rowcount", rows.length + 1);
-    box.append(end);
-    const whole = () => { box.classList.add("whole"); all.remove(); };
-    const all = element("button", { type: "button", onclick: whole }, `Show all ${rows.length} ${noun}`);
-    this.further = () => {
-      body.append(...rows.slice(body.rows.length, body.rows.length + (body.rows.length ? ROWS : FEW)).map(line));
-      end.textContent = body.rows.length < rows.length ? `${body.rows.length} of ${rows.length} ${noun}; further down are more.` : "";
+    const all = element("button", { type: "button", onclick: () => further(ROWS) });
+    const further = (most) => {
+      body.append(...rows.slice(body.rows.length, body.rows.length + most).map(line));
+      const left = rows.length - body.rows.length;
+      all.textContent = left > ROWS ? `Show ${ROWS} more of ${rows.length} ${noun}` : `Show all ${rows.length} ${noun}`;
+      all.hidden = !left;
       stackTables(this.matrix);
-      this.end.disconnect();
-      if (end.textContent) this.end.observe(end);
     };
-    if (rows.length > FEW) return [box, all];
-    whole();
-    return [box];
+    further(FEW);
+    return [box, all];
   }
 }
 

@@ -48,7 +48,7 @@ export class Trial {
     this.outcome.innerHTML = told.html;
     this.outcome.querySelector(".local")?.toggleAttribute("hidden", !/^(localhost|127\.|\[::1)/.test(location.hostname));
     const file = by("one-file"), plain = file.dataset.plain ??= file.dataset.copy;
-    file.nextElementSibling.textContent = file.dataset.copy = view.steps.length ? `${told.command} -o html=page.html` : plain;
+    file.nextElementSibling.textContent = file.dataset.copy = told.command ? `${told.command} -o html=page.html` : plain;
     stackTables(this.outcome);
     this.outcome.classList.toggle("stays", view.steps.length > 0);
     if (isNew) by("nodes-other").value = "";

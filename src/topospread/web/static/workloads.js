@@ -1,10 +1,10 @@
 // The list of workloads: those with trouble first, and a field to find the others, pods and nodes too.
 
-import { element, plural } from "./elements.js";
+import { element, plural, tries } from "./elements.js";
 import { isRecorded } from "./recorded.js";
 import { skewWords } from "./spreads.js";
 
-const MOST = 60, SHORTEST = 2, PAUSE = 150; // workloads; letters from which pods and nodes are looked for; milliseconds
+const MOST = 60, FEW = 5, SHORTEST = 2, PAUSE = 150; // workloads; domains; letters from which pods and nodes are looked for; milliseconds
 
 // A workload as it stands in the address.
 export const keyOf = ({ kind, namespace, name }, row) => `${kind[row]}/${namespace[row]}/${name[row]}`;
@@ -18,8 +18,8 @@ export function worstFirst({ workloads: { name, waiting, missing, unjudged, hard
   return rows.toSorted((a, b) => ranks.reduce((found, each) => found || each[b] - each[a], 0));
 }
 
-// told.workload(text), told.pod(text), told.node(name), told.find(text): the server's answer
-export function workloadList(picture, told) {
+// told.workload(text), told.pod(text), told.node(name), told.find(text): the server's answer; isCaused: pending pods by cause
+export function workloadList(picture, isCaused, told) {
   const { kind, namespace, name, replicas } = picture.workloads;
   const order = worstFirst(picture);
   const list = element("ul", { className: "list" }), count = element("p", { className: "quiet", role: "status" });
@@ -31,14 +31,18 @@ export function workloadList(picture, told) {
         `${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted · `),
         ...stateOf(picture, row)))));
     const which = found.length > MOST ? `The first ${MOST} of ${found.length} workloads` : plural(found.length, "workload");
-    count.textContent = found.length > 1 ? `${which}, the worst first.` : found.length ? `${which}.` : "No workload matches.";
+    const domains = wanted ? picture.keys.flatMap(({ key, values }) => values.filter((each) => each.toLowerCase().includes(wanted)).map((each) => tries(key, each))).slice(0, FEW) : [];
+    offers.replaceChildren(...domains.map((each) => element("p", { className: "offers" }, ...each)));
+    if (causes) causes.hidden = Boolean(wanted);
+    count.textContent = found.length > 1 ? `${which}, the worst first.` : found.length ? `${which}.` : domains.length ? "" : "No workload matches.";
   };
-  const others = element("div", { role: "status" });
+  const others = element("div", { role: "status" }), offers = element("div", { role: "status" });
+  const causes = isCaused && picture.waiting ? element("div", { "data-ask": "/api/pending", "data-first": "causes" }) : null;
   let pause = 0;
   const find = async (text) => {
     const answer = await told.find(text);
     if (text !== field.value.trim()) return;
-    others.replaceChildren(...found("Pods", answer.pods, told.pod), ...found("Nodes", answer.nodes, told.node));
+    others.replaceChildren(...found("Pods", answer.pods, told.pod), ...found("Nodes", answer.nodes, told.node, (name) => tries("node", name)));
   };
   const typed = () => {
     fill(field.value);
@@ -50,14 +54,14 @@ export function workloadList(picture, told) {
   const field = element("input", { type: "search", id: "find", oninput: typed, autocomplete: "off",
     onkeydown: (event) => event.key === "Enter" && (list.querySelector("button") ?? others.querySelector("button"))?.click() });
   fill("");
-  return [element("h2", { tabIndex: -1 }, picture.waiting ? "Pods without a node" : "Workloads"), ...(picture.waiting ? [element("div", { "data-ask": "/api/pending" }), element("h3", {}, "Workloads")] : []), element("label", { htmlFor: "find" }, "Find a workload, pod or node ", field), count, list, others];
+  return [element("h2", { tabIndex: -1 }, causes ? "Pods without a node" : "Workloads"), element("label", { htmlFor: "find" }, "Find a workload, pod, node or zone ", field), offers, ...(causes ? [causes, element("h3", {}, "Workloads")] : []), count, list, others];
 }
 
-function found(title, { number, first }, choose) {
+function found(title, { number, first }, choose, more = () => []) {
   if (!number) return [];
-  const more = number > first.length ? [element("p", { className: "quiet" }, `The first ${first.length} of ${plural(number, title.toLowerCase().slice(0, -1))}.`)] : [];
+  const rest = number > first.length ? [element("p", { className: "quiet" }, `The first ${first.length} of ${plural(number, title.toLowerCase().slice(0, -1))}.`)] : [];
   return [element("h3", {}, title), element("ul", { className: "list" }, ...first.map((name) => element("li", {},
-    element("button", { type: "button", onclick: () => choose(name) }, name)))), ...more];
+    element("button", { type: "button", onclick: () => choose(name) }, name), ...more(name)))), ...rest];
 }
 
 // What is wrong with a workload, as elements and words.

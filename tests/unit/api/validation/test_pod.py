@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
@@ -48,10 +47,7 @@ from topospread.api.validation.schema import WrongTypeError
         ({"schedulingGroup": {"podGroupName": "-"}, "evictionResponders": [{}]}, []),
         (
             {"hostUsers": False, "hostPID": True, "hostNetwork": True},
-            [
-                "HostPID: Forbidden: when `hostUsers` is false",
-                "hostNetwork: Forbidden: when `hostUsers` is false",
-            ],
+            ["HostPID: Forbidden: when `hostUsers` is false", "hostNetwork: Forbidden: when `hostUsers` is false"],
         ),
         (
             {"shareProcessNamespace": True, "hostPID": True},
@@ -212,24 +208,6 @@ def test_static_pods_have_no_claims():
     assert refusals(made) == ["[]: Forbidden: static pods do not support resource claims"]
 
 
-def test_requests_come_from_limits_before_they_are_checked():
-    assert refusals(pod_of(resources={"limits": {"example.com/gpu": "1", "cpu": "1"}})) == []
-
-
-def test_the_object_given_stays_as_it_is():
-    spread = {
-        "maxSkew": 1,
-        "topologyKey": "zone",
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": {},
-        "matchLabelKeys": ["app"],
-    }
-    made = pod(topologySpreadConstraints=[spread], resources={"limits": {"cpu": "1"}})
-    before = copy.deepcopy(made)
-    assert validate_pod(made) == []
-    assert made == before
-
-
 def test_a_template_stands_at_its_path_and_needs_neither_name_nor_namespace():
     template: dict[str, Any] = {
         "metadata": {"labels": {"-": ""}},
@@ -240,22 +218,6 @@ def test_a_template_stands_at_its_path_and_needs_neither_name_nor_namespace():
     assert "spec.template.spec.ephemeralContainers" in [
         error.field for error in validate_pod_template(template, "spec.template")
     ]
-
-
-def test_label_keys_of_a_template_are_not_merged():
-    spread = {
-        "maxSkew": 1,
-        "topologyKey": "zone",
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": {"matchLabels": {"app": "web"}},
-        "matchLabelKeys": ["app"],
-    }
-    template = {
-        "metadata": {"labels": {"app": "web"}},
-        "spec": {"containers": [dict(CONTAINER)], "topologySpreadConstraints": [spread]},
-    }
-    assert validate_pod_template(template, "spec.template") == []
-    assert len(refusals(pod(topologySpreadConstraints=[spread]))) == 1
 
 
 def test_what_does_not_decode_is_raised():

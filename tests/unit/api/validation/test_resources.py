@@ -53,11 +53,7 @@ def test_containers_have_standard_and_extended_resources(name, detail):
             {"memory": "1500Mi"},
             [f'{PATH}.requests: Invalid value: "2Gi": must be less than or equal to memory limit of 1500Mi'],
         ),
-        (
-            {"a.b/c": "1"},
-            {"a.b/c": "2"},
-            [f'{PATH}.requests: Invalid value: "1": must be equal to a.b/c limit of 2'],
-        ),
+        ({"a.b/c": "1"}, {"a.b/c": "2"}, [f'{PATH}.requests: Invalid value: "1": must be equal to a.b/c limit of 2']),
         ({"a.b/c": "1"}, None, [f"{PATH}.limits: Required value: Limit must be set for non overcommitable resources"]),
         (
             {"a.b/c": "1500m"},
@@ -138,15 +134,6 @@ def test_the_pods_own_resources_are_cpu_memory_and_huge_pages():
     assert refusals(pod(resources={"requests": {"x": "1"}}, os={"name": "windows"})) == [
         "spec.resources: Forbidden: may not be set for a windows pod"
     ]
-
-
-def test_missing_amounts_at_pod_level_come_from_the_containers():
-    """A limit of 1 at pod level is a request of 1 as well, unless the containers request something."""
-    container = CONTAINER | {"resources": {"requests": {"cpu": "2"}}}
-    assert refusals(pod(containers=[container], resources={"limits": {"cpu": "1"}})) == [
-        'spec.resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1'
-    ]
-    assert refusals(pod(resources={"limits": {"cpu": "1"}})) == []
 
 
 def test_claims_of_containers_are_those_of_the_pod():

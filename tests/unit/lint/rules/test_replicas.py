@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.unit.lint.manifests import autoscaler, findings, messages
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.errors import InputError
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.run import lint
 from topospread.lint.settings import find_settings
 
-ZONE = "topology.kubernetes.io/zone"
 ZONES = constraint("labelSelector:\n  matchLabels: {app: web}")
 
 
@@ -135,3 +135,31 @@ def test_settings_say_how_many_replicas_are_to_be_spread(tmp_path: Path) -> None
     (tmp_path / ".topospread.yaml").write_text("lint: {spread-from: 1}")
     with pytest.raises(InputError, match="at least 2"):
         find_settings(str(tmp_path))
+
+
+def test_settings_name_the_key_over_which_workloads_are_to_be_spread_and_namespaces_that_need_not(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".topospread.yaml").write_text(
+        f"lint: {{spread-over: {ZONE}, exclude-namespaces: [batch], select: [no-spread]}}"
+    )
+    apart = constraint("labelSelector: {matchLabels: {app: web}}", key=HOSTNAME)
+    for name, text in {
+        "hosts": deployment(apart, replicas=3),
+        "zones": deployment(apart.replace(HOSTNAME, ZONE), replicas=3),
+        "batch": deployment(apart, replicas=3).replace("metadata:\n", "metadata:\n  namespace: batch\n", 1),
+    }.items():
+        (tmp_path / f"{name}.yaml").write_text(text)
+    found = lint([str(tmp_path)], settings=find_settings(str(tmp_path)))
+    told = f"3 replicas and nothing that spreads them over {ZONE}: one domain may hold all of them"
+    assert [(Path(each.place.source).name, each.message) for each in found] == [("hosts.yaml", told)]
+    (tmp_path / ".topospread.yaml").write_text("lint: {spread-over: a/b/c}")
+    with pytest.raises(InputError, match="a valid label key"):
+        find_settings(str(tmp_path))
+
+
+def test_an_ignore_in_an_exempt_namespace_is_not_told_to_be_unused(tmp_path: Path) -> None:
+    (tmp_path / ".topospread.yaml").write_text("lint: {exclude-namespaces: [batch]}")
+    annotated = "metadata:\n  namespace: batch\n  annotations: {topospread.dev/ignore: no-spread}\n"
+    (tmp_path / "a.yaml").write_text(deployment("", replicas=3).replace("metadata:\n", annotated, 1))
+    assert [each.rule for each in lint([str(tmp_path)], settings=find_settings(str(tmp_path)))] == []

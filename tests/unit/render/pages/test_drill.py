@@ -303,6 +303,17 @@ def test_a_failure_says_which_stateful_sets_keep_their_quorum() -> None:
     ]
     objects = [*nodes("a", "a", "a", "b", "b", "b"), *sets]
     text = " ".join(told(objects, Fail(at("node=a1"))).answer().text().split())
-    assert "quorum: kept by shop/ledger (2 of 3) " in text
+    assert "quorum: kept by shop/ledger (2 of 3 left) " in text
     text = " ".join(told(objects, Fail(at("node=a1")), Fail(at("zone=b"))).answer().text().split())
-    assert "quorum: lost by shop/index (0 of 3) quorum: kept by shop/ledger (2 of 3) " in text
+    assert "quorum: lost by shop/index (0 of 3 left) quorum: kept by shop/ledger (2 of 3 left) " in text
+
+
+@pytest.mark.parametrize(("zones", "says"), [("ab", ""), ("abc", "most pods: lost by shop/db (2 of 6 left)")])
+def test_a_stateful_set_of_even_size_has_no_quorum_and_may_lose_most_of_its_pods(zones: str, says: str) -> None:
+    """As in `promise show` and `status`: half of the pods are not most of them."""
+    objects = [*nodes(*zones), workload("StatefulSet", "db", 2 * len(zones))]
+    answer = told(objects, *(Fail(at(f"node={zone}1")) for zone in zones[1:])).answer()
+    text = " ".join(answer.text().split())
+    assert "quorum" not in text
+    assert says in text
+    assert answer.verdict == ("no" if says else "yes")

@@ -343,3 +343,13 @@ def test_fixes_are_not_called_all_that_help() -> None:
     wide = answer.text(wide=True)
     assert len(answer.remedies) == 1
     assert "\nFixes; more for one workload: topospread why WORKLOAD\n" in wide
+
+
+@pytest.mark.parametrize(("policy", "says"), [("Ignore", "counts tainted c (nodeTaintsPolicy: Ignore)"), ("Honor", "")])
+def test_a_soft_constraint_whose_skew_comes_from_tainted_nodes_names_its_policy(policy: str, says: str) -> None:
+    tainted = builders.node("c1", "c", taints=[{"key": "gpu", "effect": "NoSchedule"}])
+    of = {"topologySpreadConstraints": [builders.spread(whenUnsatisfiable="ScheduleAnyway", nodeTaintsPolicy=policy)]}
+    web = builders.workload("Deployment", replicas=4, spec=of)
+    shown = " ".join(topospread.Session([*builders.nodes("a", "b"), tainted, web]).simulate().text().split())
+    assert ("counts tainted" in shown) == bool(says)
+    assert says in shown

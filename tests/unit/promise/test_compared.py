@@ -1,0 +1,74 @@
+"""A change of the control plane alone is compared by what losses leave, as a change of manifests is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from tests.unit.drill.builders import ZONE, inventory, nodes, spread, workload
+from topospread.answers.plan import plan
+from topospread.api.pod import Pod
+from topospread.api.well_known_labels import HOSTNAME
+from topospread.api.workload import ReplicaSet
+from topospread.base import Bounds
+from topospread.config.load import load_configuration
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.simulate import simulate
+
+DEFAULT = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+ARGS = {"defaultingType": "List", "defaultConstraints": [DEFAULT]}
+HARD = SimulationOptions(
+    config=load_configuration(
+        {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "profiles": [{"pluginConfig": [{"name": "PodTopologySpread", "args": ARGS}]}],
+        }
+    )
+)
+SOFT = SimulationOptions()
+
+
+@pytest.mark.parametrize("others", [0, 3])
+def test_hard_default_constraints_that_go_are_worse_although_no_pod_is_pending(others: int) -> None:
+    own = {"topologySpreadConstraints": [spread(labelSelector={"matchLabels": {"tier": "own"}})]}
+    more = [workload("Deployment", f"own-{at}", 1, own) for at in range(others)]
+    given = inventory(*nodes(*"aabbcc"), workload("Deployment", replicas=4), *more)
+    answer = plan((given, given), (HARD, SOFT), rolled_out=True)
+    assert (answer.verdict, answer.says) == ("no", "shop/web keeps less: losing a zone leaves at least 0 of 4, not 2")
+    assert {each.name for each in answer.promises} == {"web"}, "others have constraints of their own"
+    back = plan((given, given), (SOFT, HARD), rolled_out=True)
+    assert (back.verdict, [each.better for each in back.promises]) == ("yes", [True, True])
+    assert not plan((given, given), (SOFT, SOFT), rolled_out=True).promises
+
+
+def test_pods_of_a_ReplicaSet_whose_hash_is_another_are_compared_too() -> None:  # noqa: N802 - a kind's name
+    """The hash in a real cluster is of a template with fields that are not read."""
+    given = simulate(inventory(*nodes(*"aabbcc"), workload("Deployment", replicas=6)), HARD, keep_after=True).after
+    assert given is not None
+    (made,) = given.replica_sets
+    old = made.metadata.labels["pod-template-hash"]
+    text = (
+        b"[" + b",".join(msgspec.json.encode(each, enc_hook=str) for each in (*given.replica_sets, *given.pods)) + b"]"
+    )
+    sets, *pods = msgspec.json.decode(text.replace(old.encode(), b"59f8c7d6b4"))
+    given = replace(
+        given, replica_sets=[msgspec.convert(sets, ReplicaSet)], pods=[msgspec.convert(each, Pod) for each in pods]
+    )
+    answer = plan((given, given), (HARD, SOFT), rolled_out=True)
+    assert (answer.verdict, answer.says) == ("no", "shop/web keeps less: losing a zone leaves at least 0 of 6, not 4")
+
+
+def test_the_loss_of_a_node_is_simulated_where_the_pods_are() -> None:
+    """Two pods are on the last two of eight nodes, and each needs a node of its own."""
+    alone = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": HOSTNAME}
+    own = {
+        "nodeSelector": {ZONE: "c"},
+        "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [alone]}},
+    }
+    states = [inventory(*nodes(*"aaabbbcc"), workload("Deployment", "web", number, own)) for number in (1, 2)]
+    answer = plan((states[0], states[1]), (SOFT, SOFT))
+    (found,) = [each for each in answer.promises if each.event == "node-after"]
+    assert (found.before, found.after) == (Bounds.exactly(1), Bounds.exactly(1)), "one of two pods has no node then"
