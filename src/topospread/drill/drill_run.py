@@ -199,11 +199,11 @@ class DrillRun:
         )
 
     def _is_unaffected(self, steps: Sequence[Step], outcomes: Sequence[StepOutcome]) -> bool:
-        if not any(map(is_unjudged, outcomes[0].pending)):
+        if self.falls_back or self._growth.has_pools or not any(map(is_unjudged, outcomes[0].pending)):
             return False
         from .unaffected import is_unaffected
 
-        return not self._growth.has_pools and is_unaffected(self.state, steps, outcomes)
+        return is_unaffected(self.state, steps, outcomes)
 
     def begin(self) -> StepOutcome:
         """Return the initial state, once the cluster is stable."""

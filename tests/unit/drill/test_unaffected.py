@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -12,13 +13,13 @@ from topospread.drill.steps import Drain, Fail, Scale, Step, Uncordon
 from .builders import Json, at, budget, node, nodes, spread, told
 
 
-def pending_on_devices(pods: int, cpu: int, where: Sequence[str | None] = ()) -> list[Json]:
+def pending_on_devices(pods: int, cpu: int, where: Sequence[str | None] = (), **more: Any) -> list[Json]:
     """A ReplicaSet whose pods need devices of which the input says nothing; kube-scheduler found no node for them.
 
-    ``where``: nodes of its pods; None for a pending pod.
+    ``where``: nodes of its pods; None for a pending pod. ``more``: of its pods' spec.
     """
     claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
-    made = standing({"": pods}, name="infer", cpu=str(cpu), resourceClaims=claims)
+    made = standing({"": pods}, name="infer", cpu=str(cpu), resourceClaims=claims, **more)
     for number, pod in enumerate(made[1:]):
         there = where[number] if where else None
         if there is not None:
@@ -65,7 +66,11 @@ SMALL = [node("a1", "a"), node("a2", "a", cpu="2"), *nodes("b", "c")]
             [*nodes("a", "a", "b", "c"), *WEB, *pending_on_devices(3, 1, ["a1", None, None])],
             [Drain(at("node=a1"))],  # its workload has a pod on the drained node
         ),
-        ([*nodes("a", "a", "b", "c"), *WEB, *pending_on_devices(2, 1)], [Fail(at("node=a1"))]),
+        ([*SMALL, *WEB, *pending_on_devices(2, 1)], [Fail(at("node=a1"))]),
+        (
+            [*nodes("a", "a", "a", "b", "c"), *WEB, *pending_on_devices(2, 1)],
+            [Drain(at("node=a2")), Drain(at("node=a1"))],  # pods of the first node may be on the second one
+        ),
         ([*nodes("a", "a", "b", "c"), *WEB, *pending_on_devices(2, 1)], [Scale("shop/rs/web", 4)]),
         (
             [*nodes("a", "a", "b", "c"), *WEB, *pending_on_devices(2, 1)],
