@@ -94,7 +94,7 @@ def clusters(draw: st.DrawFn) -> tuple[list[Json], dict[str, int]]:
 def harm(found: Drill) -> tuple[object, ...]:
     own = found.harm
     return (
-        found.harm and True,
+        bool(own),
         sorted((each.namespace, each.workload, each.pods) for each in own.pending),
         sorted((each.namespace, each.name) for each in own.not_evicted),
         sorted((each.budget, each.healthy, each.needed) for each in own.breaches),

@@ -194,11 +194,12 @@ class DrillRun:
             (*state.warnings, *not_rolled_out(state.run.plan.workloads, outcomes)),
             tuple(state.notes),
             partial=partial,
-            unaffected=self._is_unaffected(steps, outcomes),
+            unaffected=self.is_unaffected(steps, outcomes),
             pools=self._growth.uses({spread.topology_key for each in workloads for spread in each.spread}),
         )
 
-    def _is_unaffected(self, steps: Sequence[Step], outcomes: Sequence[StepOutcome]) -> bool:
+    def is_unaffected(self, steps: Sequence[Step], outcomes: Sequence[StepOutcome]) -> bool:
+        """Return whether unjudged pods exist and cannot change the harm of the finished steps."""
         if self.falls_back or self._growth.has_pools or not any(map(is_unjudged, outcomes[0].pending)):
             return False
         from .unaffected import is_unaffected

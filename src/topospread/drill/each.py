@@ -148,7 +148,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     def bracketed(target: tuple[str, Step], found: _Found) -> _Found:
         """Return the outcome. Its verdict becomes no if harm also results when unmodelled filters admit every node."""
         outcome, parts = found
-        if not outcome.unjudged or not _has_harm(outcome):
+        if outcome.verdict != "unknown" or not _has_harm(outcome):
             return found
         other, _ = anew(target, replace(options, assumes_unjudged=True))
         return (replace_fields(outcome, verdict="no") if other.verdict == "no" else outcome), parts
@@ -229,6 +229,8 @@ def targets_of(play: DrillRun, kind: EachKind) -> list[tuple[str, Step]]:
 def _outcome(
     target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome, play: DrillRun, namespace: str | None
 ) -> _Found:
+    is_judged = play.is_unaffected([target[1]], [begin, outcome])
+    evicted = {f"{pod.namespace}/{pod.name}" for each in outcome.events if each.kind == "evicted" for pod in each.pods}
     begin, outcome = step_within(begin, namespace), step_within(outcome, namespace)
     open_before, open_after = (
         sum(len(each.pods) for each in step.pending if is_unjudged(each)) for step in (begin, outcome)
@@ -247,13 +249,15 @@ def _outcome(
         broken=tuple(each.budget for each in outcome.breaches if not (each.by_rollout or each.budget in broken)),
         stuck=any(not each.over for each in outcome.rollouts),
         settled=outcome.ends - outcome.begins,
-        not_replaced=tuple(each.key for each in not_replaced(play.state) if namespace in (None, each.namespace)),
+        not_replaced=tuple(
+            each.key for each in not_replaced(play.state) if each.key in evicted and namespace in (None, each.namespace)
+        ),
         lost_quorum=newly_lost(begin, outcome),
         unjudged=max(open_before, open_after),
         verdict="yes",
         holds=False,
     )
-    verdict: Word = "unknown" if found.unjudged else "no" if _has_harm(found) else "yes"
+    verdict: Word = "unknown" if found.unjudged and not is_judged else "no" if _has_harm(found) else "yes"
     judged = replace_fields(found, verdict=verdict, holds=verdict == "yes")
     return judged, unjudged_parts([*begin.pending, *outcome.pending])
 

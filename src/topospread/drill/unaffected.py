@@ -92,15 +92,17 @@ class _Proof:
                 waiting += pods
             else:
                 left.append(pods)
-        early = [pods for pods in left if _key(pods[0]) in self._early]
         # In another course, an early pod may be on the lost or drained node, where it changes what budgets allow.
         # A StatefulSet does not replace it there while the node is NotReady.
-        if any(map(state.health.budgets_of, (*open_, *(each for pods in early for each in pods)))) or (
-            self._nodes["down"] and any(state.successors.waits(pods[0].workload) for pods in early if pods[0].workload)
-        ):
+        early = [each for pods in left for each in pods if _key(each) in self._early]
+        early += [each for each in self._leaving if each.queued is not None]
+        may_stay = self._nodes["down"] and any(
+            each.workload and state.successors.waits(each.workload) for each in early
+        )
+        if may_stay or any(map(state.health.budgets_of, (*open_, *early))):
             return False
-        unsure = (each for pods in left if pods in early or self._has_other_domains(pods[0]) for each in pods)
-        if self._may_preempt([*open_, *waiting, *unsure]):
+        unsure = (each for pods in left if self._has_other_domains(pods[0]) for each in pods)
+        if self._may_preempt([*open_, *waiting, *early, *unsure]):
             return False
         moving = [*open_, *(each for pods in left for each in pods)]
         return not any(map(_has_affinity, moving)) and all(self._are_always_placed(pods, moving) for pods in left)

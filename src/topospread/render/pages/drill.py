@@ -15,7 +15,7 @@ from topospread.base import Bounds
 from topospread.drill.result import SkewRange
 from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
 
-from .pending import fix_facts, fix_sections, pending_sections, unjudged_facts, why_facts
+from .pending import fix_facts, fix_sections, pending_sections, unaffected_facts, unjudged_facts, why_facts
 from .pools import pool_table
 from .spread_table import Row, constraint_sections, legend, matrix, matrix_key
 from .traffic import traffic_steps
@@ -97,15 +97,12 @@ def _unjudged(answer: DrillResult) -> Iterator[Fact]:
     """Yield the pods that are not judged in a line, if they do not matter for the verdict."""
     groups = [each for step in (answer.steps[0], answer.steps[-1]) for each in step.pending]
     open_ = {pod for each in answer.unjudged for pod in each.pods}
-    names = {
-        f"{each.namespace}/{each.workload.partition('/')[2]}": None
+    names = (
+        f"{each.namespace}/{each.workload.partition('/')[2]}"
         for each in groups
         if any(f"{each.namespace}/{pod}" in open_ for pod in each.pods)
-    }
-    if open_:
-        finds = "it finds a node" if len(open_) == 1 else "they find nodes"
-        of = f"{counted(len(open_), 'pod')} of {listed(names, 2)}"
-        yield Fact("not judged", f"{of}; the verdict is the same whether {finds} or not (-o wide)")
+    )
+    return unaffected_facts(answer.unjudged, [*dict.fromkeys(names)])
 
 
 def _newly_pending(answer: DrillResult) -> tuple[list[PendingPods], list[int]]:

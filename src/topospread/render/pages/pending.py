@@ -126,6 +126,15 @@ def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), re
         yield Fact("depends on it", f"{counted(len(neighbours), 'other pod')}: {listed(neighbours, 3)}")
 
 
+def unaffected_facts(parts: Iterable[Unjudged], workloads: Sequence[str] = ()) -> Iterator[Fact]:
+    """Yield a line on the pods that are not judged, if no verdict depends on them. ``workloads``: names of theirs."""
+    open_ = sorted({pod for each in parts for pod in each.pods})
+    if open_:
+        finds = "it finds a node" if len(open_) == 1 else "they find nodes"
+        pods = f"{counted(len(open_), 'pod')} of {listed(workloads, 2)}" if workloads else listed(open_, 2)
+        yield Fact("not judged", f"{pods}; the verdict is the same whether {finds} or not (-o wide)")
+
+
 def to_know_fact(command: str) -> Fact:
     """Return the command that helps to judge a part. Objects that kubectl prints are read from a file."""
     return Fact("to judge it", "add its output: -f FILE" if command.startswith("kubectl get") else "", command)
