@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.drawn import drawn
 from tests.unit.config.builders import configuration
 from tests.unit.drill.builders import at, budget, inventory, node, spread
-from tests.unit.drill.test_unaffected import pending_on_devices
+from tests.unit.drill.test_unaffected import as_stateful_set, pending_on_devices
 from tests.unit.rebalance.builders import standing
 from topospread.config.load import load_configuration
 from topospread.drill.drill import drill
@@ -29,16 +29,6 @@ UNREACHABLE = {"tolerations": [{"key": "node.kubernetes.io/unreachable", "operat
 NO_SCORES = load_configuration(configuration(profiles=[{"plugins": {"score": {"disabled": [{"name": "*"}]}}}]))
 OTHER_CHOICES = [SimulationOptions(), *(SimulationOptions(NO_SCORES, seed=each, draws=True) for each in range(5))]
 """All nodes have the same score in the later options, so that each feasible node may be chosen."""
-
-
-def as_stateful_set(objects: list[Json], policy: str) -> list[Json]:
-    """Return a ReplicaSet and its pods as a StatefulSet."""
-    item, *pods = objects
-    spec = item["spec"] | {"serviceName": "s", "podManagementPolicy": policy}
-    name, uid = item["metadata"]["name"], item["metadata"]["uid"]
-    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": name, "uid": uid, "controller": True}
-    made = [each | {"metadata": each["metadata"] | {"ownerReferences": [owner]}} for each in pods]
-    return [item | {"kind": "StatefulSet", "spec": spec}, *made]
 
 
 @st.composite
@@ -118,7 +108,8 @@ OTHER_STEPS: list[Step] = [
 def drills(draw: st.DrawFn) -> list[Step]:
     """Mostly one drain or failure, sometimes with other steps."""
     nodes = at(draw(st.sampled_from(["node=n0", "node=n0", "zone=a"])))
-    step = draw(st.sampled_from([Drain(nodes), Drain(nodes), Drain(nodes, forced=True), Fail(nodes), Fail(nodes)]))
+    first: list[Step] = [Drain(nodes), Drain(nodes), Drain(nodes, forced=True), Fail(nodes), Fail(nodes)]
+    step = draw(st.sampled_from(first))
     if draw(st.integers(0, 4)):
         return [step]
     other = draw(st.sampled_from(OTHER_STEPS))

@@ -135,7 +135,9 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     devices = play.state.cluster.objects.devices
     constraints = spreads(play.state.run)
     named = ((f"{each.namespace}/{each.name}", constraints.get(id(each), ())) for each in own)
-    warnings = (*play.state.warnings, *missed_selectors(named))
+    warnings = [*play.state.warnings, *missed_selectors(named)]
+    if play.state.down and kind != "deploy":
+        warnings.append(f"nodes that are already NotReady: {len(play.state.down)}; no drill fails them")
 
     def ask(target: tuple[str, Step]) -> _Found:
         return bracketed(target, _outcome(target, begin, play.go_on(target[1]), play, namespace))
@@ -160,7 +162,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         ordered = sorted(found, key=lambda each: _goodness(each[0]))
         unjudged = merged_parts(*(parts for _, parts in ordered))
         outcomes = tuple(outcome for outcome, _ in ordered)
-        return EachDrill(kind, outcomes, warnings, partial, part, unjudged, namespace)
+        return EachDrill(kind, outcomes, tuple(warnings), partial, part, unjudged, namespace)
 
     _look_once(play)
     devices.share(devices, max(len(targets), 1))
@@ -212,9 +214,12 @@ def _terse(inventory: Inventory, options: SimulationOptions) -> DrillRun:
 
 
 def targets_of(play: DrillRun, kind: EachKind) -> list[tuple[str, Step]]:
-    """Return the name of each zone, node or Deployment, with the step that fails or rolls it out."""
+    """Return the name of each zone, node or Deployment, with the step that fails or rolls it out.
+
+    Nodes that are NotReady already cannot fail, nor zones of only such nodes.
+    """
     state = play.state
-    nodes = [each for each in state.cluster.nodes.nodes if each is not None]
+    nodes = [each for each in state.cluster.nodes.nodes if each is not None and each.name not in state.down]
     if kind == "deploy":
         deployments = [each for each in state.run.plan.workloads if each.kind == "Deployment" and each.replicas]
         return [

@@ -31,6 +31,16 @@ def pending_on_devices(pods: int, cpu: int, where: Sequence[str | None] = (), **
     return made
 
 
+def as_stateful_set(objects: list[Json], policy: str) -> list[Json]:
+    """Return a ReplicaSet and its pods as a StatefulSet."""
+    item, *pods = objects
+    spec = item["spec"] | {"serviceName": "s", "podManagementPolicy": policy}
+    name, uid = item["metadata"]["name"], item["metadata"]["uid"]
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": name, "uid": uid, "controller": True}
+    made = [each | {"metadata": each["metadata"] | {"ownerReferences": [owner]}} for each in pods]
+    return [item | {"kind": "StatefulSet", "spec": spec}, *made]
+
+
 WEB = standing({"a1": 1, "b1": 1, "c1": 1}, spread())
 
 
@@ -100,3 +110,42 @@ def test_a_pending_pod_with_a_budget_may_be_on_the_drained_node_and_block_it() -
     assert told([*objects, *pending_on_devices(2, 3)], Drain(at("node=a1"))).verdict == "unknown"
     assert told([*objects, *fuller], Drain(at("node=a1"))).verdict == "no"
     assert told(objects, Drain(at("node=a1"))).verdict == "yes"
+
+
+def test_a_pending_pod_of_a_stateful_set_may_be_on_the_lost_node_and_is_not_replaced_then() -> None:
+    db = as_stateful_set(standing({"": 1}, name="db"), "OrderedReady")
+    db[-1]["spec"] = {key: value for key, value in db[-1]["spec"].items() if key != "nodeName"}
+    db[-1]["status"] = {"phase": "Pending"}
+    objects = [*nodes("a", "b", "c"), *db]
+    assert told([*objects, *pending_on_devices(1, 1)], Fail(at("node=a1"))).verdict == "unknown"
+    assert told([*objects, *pending_on_devices(1, 1, ["b1"])], Fail(at("node=a1"))).verdict == "no"
+    assert told([*objects, *pending_on_devices(1, 1, ["c1"])], Fail(at("node=b1"))).verdict == "yes"
+
+
+def test_a_loss_that_leaves_room_for_pods_that_are_not_judged_is_judged() -> None:
+    found = told([*nodes("a", "a", "b", "c"), *WEB, *pending_on_devices(2, 1)], Fail(at("node=a1")))
+    assert (found.verdict, found.unaffected) == ("yes", True)
+
+
+def test_a_forced_drain_deletes_pods_that_constraints_count() -> None:
+    objects = [*nodes("a", "a", "b", "c"), *WEB, *pending_on_devices(2, 1)]
+    assert told(objects, Drain(at("node=a1"), forced=True)).verdict == "unknown"
+
+
+def test_a_pod_that_an_admission_policy_or_another_scheduler_may_change_can_have_other_requests() -> None:
+    objects = [*nodes("a", "a", "b", "c"), *WEB, *pending_on_devices(2, 1, schedulerName="volcano")]
+    assert told(objects, Drain(at("node=a1"))).verdict == "unknown"
+
+
+def test_a_more_important_pod_that_is_not_judged_may_evict_others() -> None:
+    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 10}
+    infer = pending_on_devices(2, 1, priorityClassName="high", priority=10)
+    assert told([high, *nodes("a", "a", "b", "c"), *WEB, *infer], Drain(at("node=a1"))).verdict == "unknown"
+
+
+def test_pods_that_tolerate_everything_may_be_on_a_node_that_is_not_ready() -> None:
+    lost = node("d1", "b", taints=[{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}])
+    tolerant = standing({"a1": 1, "b1": 1}, name="web", tolerations=[{"operator": "Exists"}])
+    objects = [*nodes("a", "a", "b", "c"), *tolerant, *pending_on_devices(2, 1)]
+    assert told(objects, Drain(at("node=a1"))).verdict == "yes"
+    assert told([lost, *objects], Drain(at("node=a1"))).verdict == "unknown"
