@@ -402,7 +402,7 @@ def test_a_pod_that_waits_is_helped_with_keys_alone(page: Page, shop: str) -> No
     settled(page)
     tab_to(page, page.locator("#frames button").nth(1))
     page.keyboard.press("Enter")
-    expect(page.locator("#frames [aria-current]")).to_contain_text("1. ")
+    expect(page.locator("#frames [aria-current]")).to_contain_text("After scheduling")
     tab_to(page, page.get_by_role("button", name=re.compile("^Take back")))
     page.keyboard.press("Enter")
     expect(page.locator(".steps li")).to_have_count(0)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCE, UNIT = ROOT / "src" / "topospread", ROOT / "tests" / "unit"
-UNMIRRORED = 189
+UNMIRRORED = 188
 """Number of modules over 40 lines without a test file of their own path. Lower it after you add such a file."""
 _PLACE = re.compile(r"\| `([\w/.]+)`: `(\w+)` \|")
 

@@ -81,10 +81,10 @@ _DECIDING = (
 EVENT_WORDS: Mapping[Event, str] = {
     "zone-loss": "losing a zone leaves",
     "zone-rolled": "losing a zone after a rollout leaves",
-    "zone-after": "ready after a zone loss",
+    "zone-after": "a zone loss, simulated, ends with",
     "node-loss": "losing a node leaves",
     "node-rolled": "losing a node after a rollout leaves",
-    "node-after": "ready after a node loss",
+    "node-after": "a node loss, simulated, ends with",
     "drains": "draining nodes leaves",
     "rollout": "a rollout leaves",
     "rolled-out": "a rollout replaces",
@@ -137,6 +137,9 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     blocks: Annotated[
         bool, Meta(description="Whether budgets let no pod be evicted, unlike before, so a drain does not end.")
     ] = False
+    lost_quorum: Annotated[
+        int, Meta(description="Quorum of a StatefulSet of which fewer pods are left, unlike before; else 0.")
+    ] = 0
     lines: Annotated[tuple[ChangedField, ...], Meta(description="Changed fields that make the result worse.")]
 
 
@@ -443,6 +446,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
 
     unscaled = with_fields(sides[0], scale=None), with_fields(sides[1], scale=None)
     dropped: list[UndeclaredPromise] = []
+    late: list[ObjectKey] = []
     budget, gone = SearchBudget(seconds=seconds), _gone(review, lines) if old is not new else {}
     if old is not new:
         both = undeclared(old, new, wants_at, gone, unreadable)
@@ -453,7 +457,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
         else chain(
             (
                 each
-                for each in promise_changes(old, new, unscaled[1], budget, wants_of, declares=declares)
+                for each in promise_changes(old, new, unscaled[1], budget, wants_of, declares=declares, left_out=late)
                 if each.key not in gone
             ),
             lost_promises(old, [each for each in gone if each[0] in LISTS], unscaled[0], budget, wants_of),
@@ -471,6 +475,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     unjudged = [
         *_unjudged(old, new, nodes=bool(made) and lines is not None, config=any((changed or {}).values())),
         *rollouts.unjudged,
+        *_untried("losses", [each for each in late if namespace in (None, each[1])], seconds),
     ]
     answer = plan_answer(
         review,
@@ -531,10 +536,15 @@ def _rollouts(
         else:
             name, pods = "/".join(each.key[1:]), f"{each.new.updated} of {each.new.replicas} pods"
             told.append(f"the rollout of {name} stops at {pods}, with and without the change")
-    names = listed(["/".join(each[1:]) for each in untried], _MOST_CAUSES)
-    because = f"{seconds:g} s (--seconds) ended before they were simulated"
-    left = Unjudged(what=f"rollouts of {names}", because=because, to_know="topospread plan --seconds 60")
-    return _Rollouts(changes, told, [left] if untried else [])
+    return _Rollouts(changes, told, [*_untried("rollouts", untried, seconds)])
+
+
+def _untried(what: str, keys: Sequence[ObjectKey], seconds: float) -> Iterator[Unjudged]:
+    """Yield the part of a plan that the time limit leaves out for some workloads."""
+    if keys:
+        names = listed(["/".join(each[1:]) for each in keys], _MOST_CAUSES)
+        because = f"the time for {what} ended before {names} (--seconds {seconds:g})"
+        yield Unjudged(what=f"{what} of {names}", because=because, to_know="topospread plan --seconds 60")
 
 
 _Differing = tuple[str, str, Literal["new", "removed", "changed"]]
@@ -685,6 +695,7 @@ def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
         left += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
         left += ", if other workloads leave room" if each.ground == "alone" else ""
         left += ", in the simulation" if _is_simulated_loss(each) else ""
+        left += f"; its quorum is {each.lost_quorum}" if each.lost_quorum else ""
         yield f"{name} keeps less: {EVENT_WORDS[each.event]} {left}"
 
 
@@ -857,6 +868,7 @@ def _promise(change: PromiseChange, lines: Sequence[ChangedLine]) -> PromiseSide
         namespace=namespace,
         name=name,
         better=change.is_better,
+        lost_quorum=change.lost_quorum,
         lines=tuple(ChangedField(file=each.place.source, line=each.place.line, says=each.says) for each in lines),
     )
 

@@ -103,7 +103,7 @@ class PromiseCheck(Answer, frozen=True, kw_only=True):
         tuple[PromiseRemedy, ...],
         Meta(description="The smallest tried change for each broken promise, smallest first."),
     ] = ()
-    partial: Annotated[str, Meta(description="Where the check was interrupted; empty if it is complete.")] = ""
+    partial: Annotated[str, Meta(description="Why workloads are missing; empty if all were checked.")] = ""
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
 
@@ -155,7 +155,10 @@ def promise_check(  # noqa: PLR0913 - keyword arguments
     checking = _Checking(inventory, options, wants, by_key, SearchBudget(states, seconds), sources or {})
     if not wants and not targets and namespace is None and selector is None:
         checking.unselecting += _unselecting(inventory, plan.workloads, declared)
+    ends = time.monotonic() + checking.budget.seconds_of_all
     for number, workload in enumerate(chosen, 1):
+        if time.monotonic() > ends:
+            return checking.answer(f"the time ended before workload {number} of {len(chosen)} (--seconds {seconds:g})")
         try:
             checking.check(workload)
         except KeyboardInterrupt:
@@ -395,10 +398,12 @@ class _Checking:
         for each in promises:
             if each.verdict == "unknown" and each.says and not parts:
                 parts["budget"] = Unjudged(what="budget", because=each.says)
+        if partial and not parts:
+            parts["budget"] = Unjudged(what="budget", because=partial)
         inventory = self.inventory
         return PromiseCheck(
             verdict=verdict,
-            says=f"{says}; {partial}" if partial else says,
+            says="; ".join(filter(None, [says if promises else "", partial])),
             causes=tuple(map(_cause, [each for each in promises if each.verdict == "no"][:3])),
             remedies=tuple(sorted(self.remedies, key=lambda each: len(each.patch))),
             unjudged=tuple(parts.values()),

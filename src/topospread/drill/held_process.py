@@ -8,10 +8,12 @@ import os
 import pickle
 import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, cast
@@ -109,6 +111,7 @@ def _serve(held: Held, connection: Connection) -> None:
     os.closerange(3, own)
     os.closerange(own + 1, _MOST_FILES)
     gc.freeze()  # a garbage collection would write to shared memory
+    _release_cached_properties()
     _bound_memory()
     last, stage = 0.0, ""
 
@@ -129,6 +132,18 @@ def _serve(held: Held, connection: Connection) -> None:
             except TopospreadError as error:
                 answer = ("error", _sendable(error))
             connection.send(answer)
+
+
+def _release_cached_properties() -> None:
+    """Replace the lock that Python 3.11 has in each cached_property.
+
+    A thread of the parent may have held it at the fork. That thread does not exist here and would never release it.
+    """
+    for name, module in [*sys.modules.items()]:
+        for kind in vars(module).values() if name.startswith("topospread.") else ():
+            for each in vars(kind).values() if isinstance(kind, type) else ():
+                if isinstance(each, cached_property):
+                    vars(each).update(lock=threading.RLock())
 
 
 def _bound_memory() -> None:

@@ -21,7 +21,7 @@ from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.pod import Container, PodSpec
 from topospread.api.policy import RuntimeClass
-from topospread.api.promises import Want
+from topospread.api.promises import Want, has_quorum
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.well_known_labels import HOSTNAME, NAMESPACE_NAME, ZONE
 from topospread.base import Bounds, Word
@@ -127,6 +127,14 @@ class PromiseChange:
         return "yes" if self.after.least * was >= before.most * now or before == self.after else "unknown"
 
     @property
+    def lost_quorum(self) -> int:
+        """Quorum of a StatefulSet if fewer pods are left only after the change; else 0."""
+        if not self.replicas[1] or not any(has_quorum(self.key[0], each) for each in self.replicas):
+            return 0
+        was, now = (each // 2 + 1 for each in self.replicas)
+        return now if self.after.most < now and self.before.least >= was and self.event != "rolled-out" else 0
+
+    @property
     def is_better(self) -> bool:
         """True if the count is better after the change in every case."""
         return self.after.least > self.before.most and not self.blocks
@@ -192,6 +200,7 @@ def promise_changes(  # noqa: PLR0913 - keyword arguments
     wants_of: WantsOf = lambda *_: (),
     *,
     declares: Callable[[Inventory, ObjectKey, Designed], bool] = lambda *_: False,
+    left_out: list[ObjectKey] | None = None,
 ) -> Iterator[PromiseChange]:
     """Yield counts before and after, for workloads in both states whose object, budgets or autoscalers differ.
 
@@ -205,7 +214,9 @@ def promise_changes(  # noqa: PLR0913 - keyword arguments
         budget: the limits of each search.
         wants_of: gives the declared promises of a workload.
         declares: whether a workload declares a promise; faster than `wants_of`.
+        left_out: receives the workloads that are not compared, because the time for all workloads is used up.
     """
+    ends = time.monotonic() + budget.seconds_of_all
 
     def sides(autoscale: AutoscaleChoice) -> tuple[_Side, _Side]:
         by = replace(options, preemption=False, autoscale=autoscale)
@@ -226,10 +237,14 @@ def promise_changes(  # noqa: PLR0913 - keyword arguments
                 (_budgets(state, item), _runtime_class(state, item), _terms(item), _rules_of(state, key[1]))
                 for state, item in ((before, was), (after, new))
             ]
-            if is_rescaled or terms[0] != terms[1]:
-                old_side, new_side = smallest if is_rescaled else given
-                yield from _Comparison(old_side, new_side, key, wants_of).changes()
-            elif not spaces.isdisjoint(("", key[1])) and declares(before, key, was):
+            is_changed = is_rescaled or terms[0] != terms[1]
+            if not is_changed and (spaces.isdisjoint(("", key[1])) or not declares(before, key, was)):
+                continue
+            if left_out is not None and time.monotonic() > ends:
+                left_out.append(key)
+            elif is_changed:
+                yield from _Comparison(*(smallest if is_rescaled else given), key, wants_of).changes()
+            else:
                 yield from _Comparison(*given, key, wants_of).broken()
 
 

@@ -53,6 +53,11 @@ class SearchBudget:
     states: int = 20_000
     seconds: float = 60.0
 
+    @property
+    def seconds_of_all(self) -> float:
+        """Time limit in seconds for the searches of all workloads together."""
+        return max(10.0, 24 * self.seconds)
+
     def ran_out(self, states: int, seconds: float) -> str:
         """Return the name of the exhausted limit; "" if none is exhausted."""
         if states >= self.states:

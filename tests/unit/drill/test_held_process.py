@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -12,6 +13,7 @@ import pytest
 from topospread.drill import held_process
 from topospread.drill.held_process import AbandonedError, HeldProcess, Told
 from topospread.errors import UsageError
+from topospread.scheduling.verdict import Verdict
 
 
 def add(number: int, held: list[int], _: Told) -> int:
@@ -36,6 +38,30 @@ def leave(_: list[int], __: Told) -> None:
     os._exit(1)
 
 
+class Scores:
+    """Totals that are computed once the event is set."""
+
+    def __init__(self, known: threading.Event) -> None:
+        self.known, self.asked = known, threading.Event()
+
+    @property
+    def total(self) -> dict[str, int]:
+        self.asked.set()
+        self.known.wait()
+        return {"node-1": 9, "node-2": 7}
+
+
+def best(scores: Scores) -> tuple[str, ...]:
+    found: tuple[str, ...] = vars(Verdict)["best"].__get__(scores)
+    return found
+
+
+def best_of_known(_: list[int], __: Told) -> tuple[str, ...]:
+    known = threading.Event()
+    known.set()
+    return best(Scores(known))
+
+
 @pytest.fixture
 def process() -> Iterator[HeldProcess[list[int]]]:
     made = HeldProcess([1], list)
@@ -55,6 +81,20 @@ def test_an_error_is_raised_here_and_the_process_goes_on(process: HeldProcess[li
     with pytest.raises(UsageError, match="no such thing"):
         process.ask(refuse, lambda: False, print)
     assert ask(process, 2) == 3
+
+
+def test_a_property_that_another_thread_computes_at_the_fork_can_be_computed_in_the_process() -> None:
+    slow, until = Scores(threading.Event()), time.monotonic() + 30
+    thread = threading.Thread(target=best, args=(slow,))
+    thread.start()
+    slow.asked.wait()
+    process = HeldProcess([1], list)
+    try:
+        assert process.ask(best_of_known, lambda: time.monotonic() > until, print) == ("node-1",)
+    finally:
+        slow.known.set()
+        thread.join()
+        process.end()
 
 
 def test_work_that_nobody_waits_for_ends_at_once(process: HeldProcess[list[int]]) -> None:

@@ -132,7 +132,7 @@ def test_a_loss_that_may_leave_fewer_is_worse_although_every_pod_stays_where_it_
         "shop/web keeps less: losing a zone leaves at least 0 of 6, not 4",
     )
     assert [each.code for each in answer.causes] == ["keeps-less"]
-    assert "losing a zone leaves 4 of 6 0 of 6 worse proved" in " ".join(answer.text().split())
+    assert "zone loss, worst case 4 of 6 0 of 6 worse proved" in " ".join(answer.text().split())
     unsure = plan_answer(review(same, same), [kept(Bounds.exactly(4), Bounds(least=0, most=3))])
     assert unsure.says == "shop/web keeps less: losing a zone leaves 0–3 of 6, not 4"
 

@@ -14,6 +14,7 @@ from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import ReplicaSet
 from topospread.base import Bounds
 from topospread.config.load import load_configuration
+from topospread.promise.orders import SearchBudget
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 
@@ -59,6 +60,16 @@ def test_pods_of_a_ReplicaSet_whose_hash_is_another_are_compared_too() -> None: 
     )
     answer = plan((given, given), (HARD, SOFT), rolled_out=True)
     assert (answer.verdict, answer.says) == ("no", "shop/web keeps less: losing a zone leaves at least 0 of 6, not 4")
+
+
+def test_workloads_that_are_left_when_the_time_for_all_is_used_up_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SearchBudget, "seconds_of_all", 0.0)
+    states = [inventory(*nodes(*"aabb"), workload("Deployment", replicas=number)) for number in (2, 3)]
+    answer = plan((states[0], states[1]), (SOFT, SOFT), seconds=0)
+    assert (answer.verdict, answer.promises) == ("unknown", ())
+    (part,) = answer.unjudged
+    assert part.what == "losses of shop/web"
+    assert part.because == "the time for losses ended before shop/web (--seconds 0)"
 
 
 def test_the_loss_of_a_node_is_simulated_where_the_pods_are() -> None:

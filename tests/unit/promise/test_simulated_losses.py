@@ -61,7 +61,7 @@ def test_a_loss_that_another_draw_among_equal_nodes_explains_is_fewer_but_not_wo
     assert answer.says == (
         "nothing is proved to get worse, but a zone loss leaves fewer simulated pods of shop/web 0 of 2, not 1"
     )
-    (line,) = (each for each in answer.text().splitlines() if "losing a zone leaves" in each)
+    (line,) = (each for each in answer.text().splitlines() if "zone loss, worst case" in each)
     assert line.endswith("fewer")
 
 

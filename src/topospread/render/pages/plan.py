@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from topospread.answers.plan import EVENT_WORDS
 from topospread.answers.words import counted, listed, noun_of
 from topospread.api.promises import declaration
 from topospread.render.blocks import Cell, Fact, Hint, Page, Part, Section, Span, Table, Verdict
@@ -29,6 +28,20 @@ _ABOUT = {
     "drains": "drain", "rollout": "rollout",
 }  # fmt: skip
 """Event of `promise show` → the kind of promise that limits its harm."""
+_EVENTS: Mapping[str, str] = {
+    "zone-loss": "zone loss, worst case",
+    "zone-rolled": "zone loss after a rollout, worst case",
+    "zone-after": "zone loss as placed, pods replaced",
+    "node-loss": "node loss, worst case",
+    "node-rolled": "node loss after a rollout, worst case",
+    "node-after": "node loss as placed, pods replaced",
+    "drains": "node drains, worst case",
+    "rollout": "rollout, worst case",
+    "rolled-out": "rollout, simulated: replaced pods",
+    "skew": "promised skew",
+    "never-waits": "promise never-waits",
+}
+"""Event → its words in the table. *Worst case*: of every order of pods; *as placed*: in one simulation."""
 
 
 def page(answer: Plan) -> Page:
@@ -103,9 +116,9 @@ def _promises(answer: Plan) -> Iterator[Section]:
     ]
     equal = [each for each in ordered if each not in changed]
     for title, some in (("", changed), ("Promises that stay the same", equal)):
-        rows = tuple((_name(each), EVENT_WORDS[each.event], *_left(each), _word(each), _ground(each)) for each in some)
+        rows = tuple((_name(each), _EVENTS[each.event], *_left(each), _word(each), _ground(each)) for each in some)
         if rows:
-            heads = ("WORKLOAD", "LEFT AT LEAST", *answer.names, "", "HOW KNOWN")
+            heads = ("WORKLOAD", "PODS LEFT BY", *answer.names, "", "HOW KNOWN")
             yield Section(title, (Table(heads, rows, may_drop=(5,), most=30),), wide=bool(title))
 
 
@@ -124,6 +137,7 @@ def _word(each: PromiseSides) -> Span:
         return Span("worse: a drain does not end", "bad")
     if each.verdict == "no":
         worse = "worse, if others leave room" if each.ground == "alone" else "worse"
+        worse += f": below its quorum of {each.lost_quorum}" if each.lost_quorum else ""
         return Span(f"breaks {each.declared}" if each.declared else worse, "bad")
     if each.verdict == "unknown":
         return Span("not decided", "unsure")
@@ -159,8 +173,8 @@ def _accepted(answer: Plan) -> Iterator[Fact]:
     accepted = {*wants, *(["node-loss"] if "zone-loss" in wants else ())}
     if all(_ABOUT.get(each.event) in accepted for each in own if each.verdict == "no"):
         where = f"metadata.annotations of {worse[0].kind} {_name(worse[0])}"
-        for_all = "the change" if {_name(each) for each in worse} == {_name(worse[0])} else f"it for {_name(worse[0])}"
-        says = f"accepts {for_all}, once OLD has it in {where}; or undo the change"
+        of = "" if {_name(each) for each in worse} == {_name(worse[0])} else f" of {_name(worse[0])}"
+        says = f"add it to {answer.names[0]} first, in {where}: then it accepts the change{of}; or undo the change"
         yield Fact("fix", says, declaration(wants.values()))
     else:
         yield Fact("fix", f"undo the change: no declared promise can accept it for {_name(worse[0])}")
