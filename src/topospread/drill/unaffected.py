@@ -96,10 +96,10 @@ class _Proof:
         # A StatefulSet does not replace it there while the node is NotReady.
         early = [each for pods in left for each in pods if _key(each) in self._early]
         early += [each for each in self._leaving if each.queued is not None]
-        may_stay = self._nodes["down"] and any(
-            each.workload and state.successors.waits(each.workload) for each in early
-        )
-        if may_stay or any(map(state.health.budgets_of, (*open_, *early))):
+        # Only early pods can change why kube-scheduler has found no node for a pod that is not judged.
+        owners = [each.workload for each in (*early, *(open_ if early else ()))]
+        may_stay = any(state.successors.waits(each) for each in owners if each is not None)
+        if (self._nodes["down"] and may_stay) or any(map(state.health.budgets_of, (*open_, *early))):
             return False
         unsure = (each for pods in left if self._has_other_domains(pods[0]) for each in pods)
         if self._may_preempt([*open_, *waiting, *early, *unsure]):
