@@ -381,8 +381,10 @@ _OLD_COUNTS = "a hard constraint without matchLabelKeys: [pod-template-hash] als
 def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged], skews: Sequence[str]) -> str:
     """Return the verdict's sentence: the skew and harm, or the ready pods without harm."""
     end, newly = drill.steps[-1], " newly" if drill.steps[0].pending else ""
-    # Name the lost pods that are not replaced even if they are not harm.
-    parts = [*([listed(skews, 1)] if skews else []), *harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
+    # Name the pods that the steps lost and that are not replaced, even if they are not harm.
+    lost_before = {each.key: each.pods for each in drill.steps[0].lost}
+    lost = tuple(each for each in end.lost if each.pods > lost_before.get(each.key, 0))
+    parts = [*([listed(skews, 1)] if skews else []), *harm_words(replace(drill.harm, lost=lost), verdict, newly)]
     pods = {pod for each in open_parts for pod in each.pods}
     unjudged, namespaces = len(pods), sorted({pod.partition("/")[0] for pod in pods})
     if verdict == "yes" or not (unjudged or parts):

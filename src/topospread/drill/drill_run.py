@@ -259,6 +259,8 @@ class DrillRun:
         match step:
             case Fail():
                 names = self._chosen(step.nodes, step)
+                if state.down.issuperset(names):
+                    state.warnings[f"{step}: its nodes are NotReady already"] = None
                 self._growth.fail(names, step.nodes)
                 self._failures.fail(names)
             case Recover():
