@@ -21,6 +21,7 @@ import numpy as np
 
 from topospread.cluster.arrays import Bools, Ints
 from topospread.cluster.nodes import NON_ZERO_CPU, NON_ZERO_MEMORY
+from topospread.controllers.draining import treatment
 from topospread.controllers.node_lifecycle import no_execute
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.plugins.spread_counts import CountedConstraint, Spread
@@ -71,6 +72,8 @@ class _Proof:
         pods = state.pods.by_key.values()
         self._moving = [each for each in pods if each.queued is not None and not each.terminating]
         self._leaving = [each for each in pods if each.terminating]
+        self._unjudged, self._unjudged_at_end = map(_unjudged, outcomes)
+        self._open = [each for each in self._moving if each.key in self._unjudged]
         row_of = self._cluster.nodes.row_of
         self._at = {name: at for at, name in enumerate(row_of)}
         """Name of a node → its position in ``_rows`` and in all arrays here."""
@@ -78,13 +81,12 @@ class _Proof:
 
     @property
     def holds(self) -> bool:
-        state, first, last = self._state, *map(self._unjudged, self._outcomes)
-        open_ = [each for each in self._moving if each.key in first]
-        if first != last or len(open_) != len(first) or not all(map(self._waits, open_)) or not self._is_simple:
+        state, open_ = self._state, self._open
+        if not self._is_simple or not all(map(self._waits, open_)):
             return False
         judged: dict[int, list[FollowedPod]] = {}
         for each in self._moving:
-            if each.key not in first:
+            if each.key not in self._unjudged:
                 judged.setdefault(id(each.workload), []).append(each)
         waiting, left = list[FollowedPod](), list[list[FollowedPod]]()
         for pods in judged.values():
@@ -114,9 +116,12 @@ class _Proof:
         is_known = state.queue.groups is None and scheduler.topology_labels is None and not self._may_differ()
         # With this gate, claims take resources of nodes that the pod does not request.
         is_known &= not state.run.options.in_force[0].enabled("DRANodeAllocatableResources")
-        # Pods that nothing recreates stop a drain.
-        replaced = all(each.workload is not None and each.workload.template is not None for each in self._moving)
-        is_known &= replaced and not any(each.is_refused for each in self._moving)
+        is_known &= self._unjudged == self._unjudged_at_end and len(self._open) == len(self._unjudged)
+        # A pod that nothing recreates stops a drain.
+        is_known &= not any(treatment(each.pod) == "refused" for each in self._open)
+        judged = (each.workload for each in self._moving if each.key not in self._unjudged)
+        is_known &= all(each is not None and each.template is not None for each in judged)
+        is_known &= not any(each.is_refused for each in self._moving)
         return is_known and not self._nodes["cordoned"] & state.down and self._are_replaced()
 
     def _are_replaced(self) -> bool:
@@ -132,10 +137,6 @@ class _Proof:
             if len(there) < workload.replicas:
                 return False
         return True
-
-    @staticmethod
-    def _unjudged(outcome: StepOutcome) -> set[str]:
-        return {f"{each.namespace}/{pod}" for each in outcome.pending if is_unjudged(each) for pod in each.pods}
 
     def _may_differ(self) -> bool:
         """Return whether an unjudged part may also change a pod, so that its requests and priority are unknown."""
@@ -226,7 +227,7 @@ class _Proof:
         if not own.counts_itself or own.lacks_domains:
             return False
         domains = {name: self._state.node(name).labels.get(own.topology_key) for name in self._at}
-        of_row = np.array([each or "" for each in domains.values()], dtype=object)
+        of_row = np.array([*domains.values()], dtype=object)
         # Count the pods that never move. The moving pods may be in any domain that admits them, or pending.
         at = [domains[each.node] for each in pods]
         fixed = {each.name: each.matching - at.count(each.name) for each in own.domains}
@@ -260,6 +261,10 @@ class _Proof:
             return bool(len(left))
         shares = np.min([left[:, at] / others[at] for at in fills], axis=0)
         return float(shares.sum()) > len(fills)
+
+
+def _unjudged(outcome: StepOutcome) -> set[str]:
+    return {f"{each.namespace}/{pod}" for each in outcome.pending if is_unjudged(each) for pod in each.pods}
 
 
 def _hard(view: View) -> Sequence[CountedConstraint]:
