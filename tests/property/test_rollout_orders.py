@@ -14,16 +14,18 @@ from msgspec.structs import replace as with_fields
 
 from tests.drawn import drawn
 from tests.order_questions import guarantee
-from tests.unit.drill.builders import inventory, node, spread, workload
+from tests.unit.drill.builders import ZONE, inventory, node, spread, workload
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.cluster.cluster import pod_key
 from topospread.drill.checking import check_drills, read_drill
 from topospread.drill.drill import drill
 from topospread.drill.drill_file import find_drills
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.steps import read_rollout
+from topospread.promise.asking import Asking
 from topospread.promise.order_answer import OrderStep
 from topospread.promise.orders import SearchBudget
-from topospread.promise.questions import SkewWithin
+from topospread.promise.questions import LeftAfterLoss, SkewWithin
 from topospread.promise.rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import spreads
@@ -146,3 +148,30 @@ def test_a_way_that_is_shown_plays_again_from_its_file(objects: list[Json], most
         for each in answer.order:
             ends[each.node] += comes[each.does]
         assert Counter(each.node for each in play.state.pods.by_key.values()) == +ends
+
+
+@st.composite
+def tight(draw: st.DrawFn) -> list[Json]:
+    """Three or four small nodes and a Deployment with hard constraints over zones and nodes: a rollout may stop."""
+    zones = draw(st.sampled_from(["abc", "abca"]))
+    made = [node(f"n{at}", zone, cpu=str(draw(st.integers(1, 3)))) for at, zone in enumerate(zones)]
+    pods = draw(st.sampled_from([{}, {"matchLabelKeys": ["pod-template-hash"]}]))
+    keys = draw(st.sampled_from([(ZONE,), (HOSTNAME,), (ZONE, HOSTNAME)]))
+    own = [spread(topologyKey=key, **pods) for key in keys]
+    spec = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}
+    web = workload("Deployment", "web", draw(st.integers(3, 5)), spec | {"topologySpreadConstraints": own})
+    numbers = {"maxSurge": draw(st.integers(0, 1)), "maxUnavailable": 1}
+    web["spec"]["strategy"] = {"type": "RollingUpdate", "rollingUpdate": numbers}
+    return [*made, web]
+
+
+@drawn(15)
+@given(objects=tight(), loss=st.sampled_from(["zone", "node"]))
+def test_no_course_of_a_rollout_leaves_fewer_pods_than_is_proved(objects: list[Json], loss: str) -> None:
+    asking = Asking.begin(inventory(*objects), OPTIONS, SearchBudget(20_000, 10), rollout="deploy/web")
+    (web,) = asking.run.plan.workloads
+    least = asking.surely_left(loss, web)
+    assert asking.begun is not None
+    if least:
+        found = RolloutSearch(asking.begun, LeftAfterLoss(loss, web, least), SearchBudget(20_000, 10)).search()
+        assert not found.why, (least, found.why)

@@ -190,13 +190,18 @@ def _of_table(table: ConstraintTable) -> Cause:
     return _of_constraint(table.arithmetic, table.arithmetic.domains, closed)
 
 
+def limit_words(arithmetic: ConstraintArithmetic) -> str:
+    """Return the maxSkew of a constraint, marked if it is a default of the configuration or built in."""
+    return f"{arithmetic.max_skew}{'' if arithmetic.origin == 'pod' else ' (default)'}"
+
+
 def _of_constraint(arithmetic: ConstraintArithmetic, domains: Iterable[Domain], closed: Mapping[str, bool]) -> Cause:
     """Return the cause for a constraint.
 
     Args:
         closed: domain → whether all its nodes are tainted.
     """
-    noun, key, limit = noun_of(arithmetic.topology_key), arithmetic.topology_key, arithmetic.max_skew
+    noun, key, limit = noun_of(arithmetic.topology_key), arithmetic.topology_key, limit_words(arithmetic)
     domains = list(domains)
     if not domains:
         why = ", ".join(f"{len(each.nodes)}: {each.reason}" for each in arithmetic.left_out)
@@ -453,7 +458,7 @@ def _narrowing(table: ConstraintTable) -> Iterator[Cause]:
     admitted = in_order(each.name for each in table.domains if each.allowed)
     if arithmetic.hard and 0 < len(admitted) < len(table.domains):
         noun = noun_of(arithmetic.topology_key)
-        says = f"maxSkew {arithmetic.max_skew} over {noun}s admits only {_domains(admitted)}"
+        says = f"maxSkew {limit_words(arithmetic)} over {noun}s admits only {_domains(admitted)}"
         yield Cause(code="one-domain", says=says, objects=tuple(admitted) if len(admitted) <= _NAMES else ())
 
 
@@ -468,7 +473,9 @@ def _uneven(table: ConstraintTable, state: str) -> Iterator[Cause]:
     most, noun, skew = counts[fullest], noun_of(arithmetic.topology_key), arithmetic.max_skew
     limit = skew + (0 if arithmetic.lacks_domains else min(counts.values()))
     permits = (
-        f"maxSkew {skew} over {noun}s permits up to {limit}" if hard else f"ScheduleAnyway over {noun}s forbids nothing"
+        f"maxSkew {limit_words(arithmetic)} over {noun}s permits up to {limit}"
+        if hard
+        else f"ScheduleAnyway over {noun}s forbids nothing"
     )
     emptier = (each for each in table.domains if counts[each.name] < most - 1 and each.open)
     others = in_order(each.name for each in emptier if each.allowed or not hard)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .pending_pods import Fixes
 
 _ELSEWHERE = "in another order (--orders), pods of other namespaces that are not judged may take the room of these pods"
+_POOLS = 4
+"""Most pools named in the first line."""
 
 
 class AutoscalerBounds(Base, frozen=True, kw_only=True):
@@ -275,7 +277,10 @@ def _says(
         }.intersection((each.namespace, f"{each.kind}/{each.name}") for each in workloads)
         bounds, total = _sum(workloads, owners)
         parts += [f"{bounds} of {counted(total, 'pod')} of {_name(owners)} find nodes"] if owners else []
-    nodes = counted(result.nodes, "node")
+    nodes, grown = counted(result.nodes, "node"), [each for each in result.pools if each.added]
+    if grown:
+        added = listed([f"{len(each.added)} of {each.name}" for each in grown], _POOLS)
+        nodes += f", {sum(len(each.added) for each in grown)} of them added: {added}"
     if parts:
         return f"{'; '.join(parts)} ({nodes}){besides}"
     placed = sum(each.placed - each.existing for each in workloads)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from topospread.answers.promise_check import PromiseCheck
 
 HELP = """\
-Prove that workloads keep their promises, or show an order of pods that breaks one. A proof holds for every order
-and every feasible node; scores are ignored.
+Prove, whatever the scores, that workloads keep their promises, or show an order of pods that breaks one. An
+undecided promise exits with 4; with --allow-unknown with 0.
 
 Without --want, the annotation topospread.dev/promise and the settings declare promises. If none are declared, no loss
 of a zone or node may take all pods of a workload, or the quorum of a StatefulSet.

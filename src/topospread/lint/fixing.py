@@ -34,8 +34,11 @@ from .reading import Question, Read
 from .rule import Severity
 from .run import ClusterReading, LintReport, run
 
-# Unified diff of two versions of a text. Documents of large texts are compared one by one.
+# Unified diff of two versions of a text.
 
+_CONTEXT: Final = 3
+_MOST_CHANGED: Final = 60
+"""Lines to search for equal ones after a change. A fix changes fewer."""
 _HUNK: Final = re.compile(r"@@ -(\d+)((?:,\d+)?) \+(\d+)((?:,\d+)?) @@")
 _NO_END: Final = "\\ No newline at end of file\n"
 
@@ -53,25 +56,38 @@ def unified_diff(before: str, after: str, name: str) -> str:
 
 
 def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
-    old, new = _documents(before), _documents(after)
-    if len(old) != len(new):
-        old, new = [before], [after]
     above = (0, 0)
-    for left, right in zip(old, new, strict=True):
+    for left, right in _parts(before, after):
         if left != right:
             for line in list(difflib.unified_diff(left, right))[2:]:
                 yield _complete(_moved(line, *above))
         above = (above[0] + len(left), above[1] + len(right))
 
 
-def _documents(lines: list[str]) -> list[list[str]]:
-    """Return the lines of each document, starting with its separator."""
-    documents: list[list[str]] = [[]]
-    for line in lines:
-        if line.startswith("---"):
-            documents.append([])
-        documents[-1].append(line)
-    return documents
+def _parts(before: list[str], after: list[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Divide two texts into parts that correspond, each with at most a few changes: difflib compares large ones slowly.
+
+    They are divided where more equal lines follow each other than a hunk may contain between two changes. If no equal
+    lines are found within `_MOST_CHANGED` lines, the rest is one part.
+    """
+    begin, one, other, equal = (0, 0), 0, 0, 0
+    while one < len(before) and other < len(after):
+        if before[one] == after[other]:
+            one, other, equal = one + 1, other + 1, equal + 1
+            if equal > 2 * _CONTEXT:
+                end = one - _CONTEXT - 1, other - _CONTEXT - 1
+                yield before[begin[0] : end[0]], after[begin[1] : end[1]]
+                begin, equal = end, _CONTEXT + 1
+            continue
+        ahead = ((left, total - left) for total in range(1, _MOST_CHANGED) for left in range(total + 1))
+        same = (
+            (left, right)
+            for left, right in ahead
+            if before[one + left : one + left + _CONTEXT] == after[other + right : other + right + _CONTEXT]
+        )
+        left, right = next(same, (len(before), len(after)))
+        one, other, equal = one + left, other + right, 0
+    yield before[begin[0] :], after[begin[1] :]
 
 
 def _moved(line: str, old: int, new: int) -> str:

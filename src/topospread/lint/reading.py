@@ -29,7 +29,7 @@ from topospread.config.api_versions import KIND
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.config.versions import NEWEST, KubeVersion
-from topospread.errors import ConfigError, DecodeError, DuplicateError, InputError, Place
+from topospread.errors import ConfigError, DuplicateError, InputError, Place
 from topospread.sources.admit import drop_stored_fields, is_stored, refused_version
 from topospread.sources.deliveries import delivery_of
 from topospread.sources.files import STANDARD_INPUT, Source, in_time, is_hidden, read_text
@@ -59,6 +59,8 @@ Progress = Callable[[int, int], None]
 WhyNotRead = Unfinished | Literal["other"]
 """Reason why a file was skipped: unfinished, or without Kubernetes objects."""
 
+_MOST_RENDERED: Final = 30_000
+"""How many objects all charts and kustomizations may render. A loop in a small chart can render any number."""
 _MOST_ALIKE: Final = 20
 """How often a text may repeat an object's name. The rule object-twice already reports the second one."""
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
@@ -142,6 +144,7 @@ class Read:
     notes: list[str] = field(default_factory=list)
     deliveries: list[str] = field(default_factory=list)
     unread: int = 0
+    rendered: int = 0
 
     def take_source(self, source: Source, stdin: BinaryIO | None, instead: Text | None, *, is_named: bool) -> None:
         """Read all objects of a file. Skip files without Kubernetes objects, and note unreadable files.
@@ -176,6 +179,10 @@ class Read:
         alike: Counter[bytes] = Counter()
         try:
             for value, location in objects_in(text, applied=self.applied):
+                self.rendered += source.unit is not None
+                if self.rendered > _MOST_RENDERED:
+                    words = f"charts and kustomizations render more than {_MOST_RENDERED:,} objects; name fewer"
+                    raise InputError(words, Place(source.name))
                 if isinstance(value, Pod):
                     # A stored pod of a controller is counted but not linted.
                     value.metadata.namespace = value.metadata.namespace or self.namespace
@@ -187,7 +194,7 @@ class Read:
                 else:
                     self._check_number(alike, value, location)
                     self._take(value, location)
-        except (DecodeError, DuplicateError) as error:
+        except InputError as error:
             self.broken.append(error)
         self.notes += text.repeats
 

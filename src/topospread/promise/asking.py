@@ -108,7 +108,7 @@ class Asking:
         return (
             Proof(self.run, self.queue)
             if begun is None
-            else Proof(self.run, [*self.queue, *begun.waiting], begun.old, begun.strategy.max_surge)
+            else Proof(self.run, [*self.queue, *begun.waiting], begun.old, begun.strategy.max_surge, begun.kept)
         )
 
     def surely_left(self, loss: str, workload: Workload) -> int:

@@ -109,6 +109,23 @@ class BlockedNodes:
                 found = max(found, self._open_in_the_emptiest(each, rows, [other for other in hard if other != each]))
         return max(found, 0)
 
+    def is_open_among(self, chosen: Bools, hard: Sequence[ConstraintArithmetic]) -> bool:
+        """Return whether a node always accepts a pod of the class, among nodes that its hard constraints admit.
+
+        Args:
+            chosen: [nodes.size], the admitted nodes.
+            hard: the class's hard constraints.
+
+        Raises:
+            PluginError: if kube-scheduler could not judge the pod.
+        """
+        rows = self.candidates()
+        if rows is None:
+            return False
+        rows = rows[chosen[rows]]
+        rows = rows[np.all([self._takes_part(each, rows) for each in hard], axis=0)]
+        return len(rows) > self._closed(rows, ())
+
     def _open_in_the_emptiest(self, own: ConstraintArithmetic, rows: Ints, others: list[ConstraintArithmetic]) -> int:
         """Return the fewest open nodes of any domain: the emptiest domain admits every pod, and any may be emptiest."""
         nodes = self._cluster.nodes

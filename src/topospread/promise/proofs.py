@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
 from msgspec.structs import replace as with_fields
 
 from topospread.api.pod import Pod
@@ -24,7 +25,7 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.run import Run, spread_of
 from topospread.text import agreeing
 
-from .blocked_nodes import IncomingPods, counts_pod, keeps_away, matching, most_in_domains, open_to_all
+from .blocked_nodes import BlockedNodes, IncomingPods, counts_pod, keeps_away, matching, most_in_domains, open_to_all
 from .grouped_pods import GroupedPods
 from .orders import rows_of
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, SkewWithin
@@ -38,15 +39,17 @@ class Proof:
         existing: pods that exist before a rollout; they may be on any node and may be deleted. ``None`` without a
             rollout.
         surge: maximum number of pods above the replicas in a rollout.
+        kept: pods that a rollout keeps ready even if new pods find no node; 0 if that is not certain.
 
     Attributes:
         classes: the class of each incoming pod, and of a rollout's existing pods.
     """
 
     def __init__(
-        self, run: Run, queue: Sequence[QueuedPod], existing: Sequence[Pod] | None = None, surge: int = 0
+        self, run: Run, queue: Sequence[QueuedPod], existing: Sequence[Pod] | None = None, surge: int = 0, kept: int = 0
     ) -> None:
         self._surge = surge
+        self._kept = kept
         self._existing = existing or ()
         self._run = run
         self._queue = queue
@@ -179,11 +182,13 @@ class Proof:
             return 0
 
     def _left(self, loss: str, workload: Workload) -> tuple[int, int]:
-        """Return the proved number of pods left, and of all pods; (0, 0) if a pod may find no node."""
+        """Return the proved number of pods left, and of pods with a node; (0, 0) without a proof."""
         there = [] if self._goes_on else rows_of(self._run, workload.existing)
         own = self._own(workload)
-        if workload.template is None or not self._find_nodes(own):
+        if workload.template is None:
             return 0, 0
+        if not self._find_nodes(own):
+            return self._left_if_pending(LOSSES[loss], own, there) if loss else (0, 0)
         pods = len(there) + len(own)
         return pods - (min(self._most_in_one(LOSSES[loss], own, there)) if loss else 0), pods
 
@@ -192,9 +197,59 @@ class Proof:
         if left < question.least or not pods:
             return ""
         when = "after every rollout" if self._goes_on else "in every order"
-        find = f"by counting: {when} all {pods} pods have a node"
-        most = f", at most {pods - left} in one {question.loss}, so at least {left} {agreeing('are', left)} left"
+        every = f"all {pods} pods have a node" if pods == question.workload.replicas else f"{pods} pods stay ready"
+        if not self._find_nodes(self._own(question.workload)) and not self._goes_on:
+            return f"by counting: {when} another {question.loss} has a node for a pending pod, so at least 1 is left"
+        find = f"by counting: {when} {every}"
+        where = "on one node" if question.loss == "node" else "in one zone"
+        most = f", at most {pods - left} {where}, so at least {left} {agreeing('are', left)} left"
         return find + most if question.loss else find
+
+    def _left_if_pending(self, key: str, own: Sequence[PodClass], there: Sequence[int]) -> tuple[int, int]:
+        """Return the proved number of pods left and of pods with a node although a pod may find no node."""
+        partners = self._groups.with_partners(own)
+        if not own or there or partners is None or len(partners) > len(own) or self._may_evict():
+            return 0, 0
+        hard = [each for each in spread_of(self._scheduler, own[0]) if each.hard]
+        if self._goes_on:
+            most = [self._kept]
+            for each in hard if self._kept else ():
+                inside = 1 if self._is_within(key, each.topology_key) else self._most_inside(key, each.topology_key)
+                if inside and self._is_obeyed(own[0], each):
+                    # A constraint that counts only new pods limits old pods separately.
+                    both = matching(self._scheduler, own[0], each, self._numbers) > len(own)
+                    most += [number * (1 if both else 2) for number in self._most_by_skew(own, there, each, inside)]
+            return max(self._kept - min(most), 0), self._kept
+        if len({each.index for each in own}) > 1 or not hard:
+            return 0, 0
+        if not all(self._is_obeyed(own[0], each) and self._counts_just(own, there, each) for each in hard):
+            return 0, 0
+        return (1, len(own)) if self._spills_over(key, own[0], len(own), hard) else (0, 0)
+
+    def _spills_over(self, key: str, own: PodClass, number: int, hard: Sequence[ConstraintArithmetic]) -> bool:
+        """Return whether no domain of a key can have all pods with a node, because a pending pod fits elsewhere.
+
+        While all pods are in one domain of the key, hard constraints allow at most maxSkew there, and admit a pending
+        pod to each node that shares none of their domains with it.
+        """
+        nodes = self._run.cluster.nodes
+        codes = nodes.labels(key).codes
+        coming = IncomingPods.of(self.classes)
+        for code in {codes.item(row) for row in range(nodes.size) if nodes.alive[row]}:
+            inside = codes[: nodes.size] == code
+            fitting = [
+                each.max_skew
+                for each in hard
+                if len(each.domains) > 1 and len(set(nodes.labels(each.topology_key).codes[: nodes.size][inside])) == 1
+            ]
+            shared = inside.copy()
+            for each in hard:
+                wide = nodes.labels(each.topology_key).codes[: nodes.size]
+                shared |= np.isin(wide, wide[inside])
+            blocked = BlockedNodes(self._scheduler, own, coming)
+            if min(fitting, default=number) >= number or not blocked.is_open_among(~shared, hard):
+                return False
+        return True
 
     def _find_nodes(self, classes: Sequence[PodClass]) -> bool:
         """Return whether all pods of these classes find a node in every order and no pod of them is preempted."""

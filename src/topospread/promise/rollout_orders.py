@@ -72,6 +72,13 @@ class RolloutBegin:
     waiting: Sequence[QueuedPod] = ()
     quotas: Quotas | None = None
 
+    @property
+    def kept(self) -> int:
+        """Pods that stay ready even if new pods find no node, if this simulation placed all old pods; else 0."""
+        if self.undecidable or self.waiting or self.quotas is not None or len(self.drawn) < len(self.old):
+            return 0
+        return max(len(self.old) - self.strategy.max_unavailable, 0)
+
 
 def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str) -> RolloutBegin:
     """Place all pods like a simulation, and return the start of a Deployment's rollout.

@@ -33,6 +33,11 @@ from .result import PoolRefusal, PoolUse, Simulation
 from .run import Run
 from .virtual_queue import VirtualQueue
 
+_PRICED = (
+    "prices of --pools are not used: the smallest pool that helps grows; for the cheapest nodes: topospread capacity "
+    "WORKLOAD --pools FILE"
+)
+
 
 def scaled_up(run: Run, progress: Progress | None = None) -> Simulation:
     """Place all pods of a run with growing pools. Return the result."""
@@ -43,7 +48,8 @@ def scaled_up(run: Run, progress: Progress | None = None) -> Simulation:
     keys = {ZONE, *(each.topology_key for workload in result.workloads for each in workload.spread)}
     nodes = [each for each in run.cluster.nodes.nodes if each is not None]
     unmet = [f"{name}: {sentence}" for name, sentence in unmet_min_domains(run, scaler.pools)]
-    return replace(result, pools=tuple(scaler.uses(nodes, keys)), notes=(*result.notes, *unmet))
+    priced = [_PRICED] if any(each.price is not None for each in scaler.pools) else []
+    return replace(result, pools=tuple(scaler.uses(nodes, keys)), notes=(*result.notes, *unmet, *priced))
 
 
 class PoolScaler(msgspec.Struct):

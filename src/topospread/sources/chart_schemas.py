@@ -16,7 +16,10 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any, Final
 
+import yaml
+
 from .roots import is_of_git, is_within, real_path, real_path_in
+from .yaml import MAX_VALUES
 
 PACKED: Final = ".tgz"
 """File name ending of a packed chart."""
@@ -34,12 +37,14 @@ _STRING: Final = rb'"(?:\\.|[^"\\\n])*+"?|`[^`]*+`?|\'(?:\\.|[^\'\\\n])*+\'?'
 _ACTION: Final = re.compile(rb"(?s)\{\{(?:[^\"`'/}]++|/\*.*?(?:\*/|\Z)|/|" + _STRING + rb"|\}(?!\}))*+")
 """An action of a template. Matching takes time in proportion to the text, because no part is matched twice."""
 _STRINGS: Final = re.compile(b"(?s)" + _STRING)
-_BRACE: Final = re.compile(rb"\\(?:x7[bB]|u007[bB]|U0000007[bB]|173)")
-"""An opening brace as an escape in a string of Go or YAML, which ``tpl`` may evaluate."""
+_ESCAPE: Final = re.compile(rb"\\(?:x|u00|U000000)([0-7][0-9a-fA-F])|\\([01][0-7][0-7])")
+"""A character of ASCII as an escape in a string of Go or YAML, which ``tpl`` may evaluate."""
+_FOLDED: Final = re.compile(rb"\\\r?\n")
+_TEMPLATES: Final = re.compile(r"(?:^|/)templates/")
 _COMMENT: Final = re.compile(rb"\{\{-?\s*/\*")
 _UNSTABLE: Final = re.compile(
     rb"(?<![\w.$])(?:lookup|now|date|dateInZone|date_in_zone|htmlDate|htmlDateInZone|ago|durationRound|rand[A-Z]\w*|uuidv4|shuffle"
-    rb"|gen[A-Z]\w*|bcrypt|htpasswd|encryptAES)(?!\w)|(?<!\w)Is(?:Upgrade|Install)(?!\w)|Release\.Revision(?!\w)"
+    rb"|gen[A-Z]\w*|bcrypt|htpasswd|encryptAES)(?!\w)|(?<!\w)Is(?:Upgrade|Install)(?!\w)|(?:Release)?\.Revision(?!\w)"
     rb"|\.Release(?![\w.])"
 )
 """Functions and fields whose values differ between ``helm template`` and an installation, or from call to call.
@@ -61,9 +66,16 @@ def has_outside_references(chart: str) -> bool:
 
 
 class Room:
-    """The number of bytes that may still be read from a chart."""
+    """The number of bytes and of YAML events that may still be read from a chart."""
 
     left = _MAX_UNPACKED
+    values = MAX_VALUES
+
+    def take_value(self) -> None:
+        """Count an event. Raise ValueError if there were more than the limit."""
+        self.values -= 1
+        if self.values < 0:
+            raise ValueError("the chart is too large")
 
     def read(self, file: IO[bytes] | gzip.GzipFile) -> bytes:
         """Return the content of a file. Raise ValueError if more than the limit was read."""
@@ -137,7 +149,11 @@ def unstable_in(chart: str, root: str) -> list[str]:
                 with open(path, "rb") as file:
                     data = room.read(file)
             is_packed = name.endswith(PACKED)
-            uses = (f"{name} ({word})" if is_packed else f"{name}:{line} ({word})" for line, word in _unstable(data))
+            uses = [f"{name} ({word})" if is_packed else f"{name}:{line} ({word})" for line, word in _unstable(data)]
+            is_yaml = name.lower().endswith((".yaml", ".yml")) and not _TEMPLATES.search(name)
+            if is_yaml or (path == chart and not is_packed):
+                words = {word for _, word in _unstable(data)}
+                uses += [f"{name}:{line} ({word})" for line, word in _in_texts(data, room) if word not in words]
             found += dict.fromkeys(uses)
     except (OSError, EOFError, ValueError):
         found.append("a file that cannot be searched")
@@ -146,9 +162,9 @@ def unstable_in(chart: str, root: str) -> list[str]:
 
 def _unstable(data: bytes) -> Iterator[tuple[int, str]]:
     """Yield the line and the word of each use of an unstable value in a template."""
+    data = _ESCAPE.sub(_character, data)
     if not _UNSTABLE.search(data):
         return
-    data = _BRACE.sub(b"{", data)
     line, counted = 1, 0
     for action in _ACTION.finditer(data):
         if _COMMENT.match(action[0]):
@@ -157,6 +173,30 @@ def _unstable(data: bytes) -> Iterator[tuple[int, str]]:
             at = action.start() + use.start()
             line, counted = line + data.count(b"\n", counted, at), at
             yield line, use[0].decode()
+
+
+def _character(escape: re.Match[bytes]) -> bytes:
+    """Return the character of an escape; a space for a line break, so that lines can be counted."""
+    value = int(escape[1], 16) if escape[1] else int(escape[2], 8)
+    return bytes([value]) if value >= ord(" ") else b" "
+
+
+def _in_texts(data: bytes, room: Room) -> Iterator[tuple[int, str]]:
+    """Yield the line and the word of each use of an unstable value in the texts of a YAML file.
+
+    A template may evaluate each text alone. So a comment that begins in one text hides no use in another, and a text
+    may be folded inside a word.
+    """
+    if b"{{" not in _ESCAPE.sub(_character, data) and not _FOLDED.search(data):
+        return
+    try:
+        for each in yaml.parse(data, Loader=yaml.CLoader):
+            room.take_value()
+            if isinstance(each, yaml.ScalarEvent) and "{{" in each.value:
+                line = each.start_mark.line + 1 if each.start_mark else 1
+                yield from ((line, word) for _, word in _unstable(each.value.encode("utf-8", "replace")))
+    except yaml.YAMLError:
+        yield 1, "invalid YAML"
 
 
 def _without_words(string: re.Match[bytes]) -> bytes:

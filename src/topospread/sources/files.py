@@ -44,6 +44,8 @@ MAX_RATIO: Final = 250
 BYTES_PER_VALUE: Final = 8
 """Minimum bytes per value, on average, of texts with more than `MAX_VALUES` values. Objects have about 15."""
 
+_MAX_LINKED_FILES: Final = 10_000
+"""Links to files in one folder and below. Resolving a link takes much longer than reading a small file."""
 MAX_RENDERING: Final = 600.0
 """Seconds after the first chart or kustomization of a path, until which another one may be rendered."""
 
@@ -103,8 +105,10 @@ class SkippedFiles(msgspec.Struct):
         hidden: folders whose names begin with a dot, except ``.git``.
         otherwise: files that kubectl does not read: with capitals in their endings, or .gz files in a repository.
         outside: links whose targets are outside the folder's root.
+        links: number of links to files to read.
     """
 
+    links: int = 0
     outside: list[str] = msgspec.field(default_factory=list)
     dangling: list[str] = msgspec.field(default_factory=list)
     hidden: list[str] = msgspec.field(default_factory=list)
@@ -179,7 +183,7 @@ def entries(folder: str, root: str, skipped: SkippedFiles) -> list[PathEntry]:
 
     Raises:
         OSError: if the folder cannot be read.
-        InputError: if its path has more than `MAX_DEPTH` parts.
+        InputError: if its path has more than `MAX_DEPTH` parts, or there are too many links.
     """
     check_depth(folder)
     inside = []
@@ -192,9 +196,14 @@ def entries(folder: str, root: str, skipped: SkippedFiles) -> list[PathEntry]:
                 elif not is_of_git(each.name):
                     skipped.hidden.append(each.path)
             elif each.name.lower().endswith(ENDINGS):
-                if each.is_symlink() and not is_within(each.path, root):
+                if is_link := each.is_symlink():
+                    skipped.links += 1
+                    if skipped.links > _MAX_LINKED_FILES:
+                        words = f"more than {_MAX_LINKED_FILES:,} links to files to read; name fewer folders"
+                        raise InputError(words, _at(folder))
+                if is_link and not is_within(each.path, root):
                     skipped.outside.append(each.path)
-                elif each.is_symlink() and not os.path.exists(each.path):
+                elif is_link and not os.path.exists(each.path):
                     skipped.dangling.append(each.path)
                 elif stat.S_ISREG(os.stat(each.path).st_mode):
                     if each.name.endswith(endings):

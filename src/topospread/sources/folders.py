@@ -504,8 +504,12 @@ class _Tree:
             ("not built, it is a component, and no kustomization here refers to it", alone),
             ("not rendered, it is a library of other charts", self.libraries),
         )
-        inflated = sorted(self.inflated) if self.rendering.helm_in_kustomizations else ()
-        charts = [(f"./{os.path.relpath(each)}", each, self.limit) for each in inflated if is_within(each, self.limit)]
+        inflated = self.inflated if self.rendering.helm_in_kustomizations else set()
+        # Values of these charts are in kustomizations, and in files that they name.
+        named_by = self.built.values() if inflated else ()
+        of_values = {file for each in named_by for file in (each.file, *each.files, *each.mentioned)}
+        inside = (each for each in sorted({*inflated, *of_values}) if is_within(each, self.limit))
+        charts = [(f"./{os.path.relpath(each)}", each, self.limit) for each in inside]
         listed = [f"{listed_paths(names)}: {words}" for words, names in told if names]
         return [*listed, *_notes_on_charts(kept), *_notes_on_installation(charts)]
 

@@ -19,7 +19,9 @@ GIT: Final = ".git"
 _MAX_LINKS: Final = 40
 """Links that Linux follows in one path (``MAXSYMLINKS``). Programs in Go resolve links themselves, up to 255."""
 _MAX_STEPS: Final = 400
-"""Folders and links to follow in one path. Links of 4,096 characters each could otherwise make it 80,000."""
+"""Folders and links to follow in one path."""
+_MAX_TARGET_NAMES: Final = 100
+"""Names in the targets of all links of one path. Links of 4,096 characters each could make it 80,000."""
 _NO_LINK: Final = (errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.EACCES)
 """Errors of a path that is no link: a file or folder, or nothing that the system opens."""
 
@@ -72,8 +74,8 @@ def real_path(path: str) -> str:
     longer than the system's limit; the system would follow that link.
 
     Raises:
-        InputError: if a link cannot be read, ``..`` follows a file or a missing folder, or the path has more than 40
-            links or 400 steps.
+        InputError: if a link cannot be read, ``..`` follows a file or a missing folder, the path has more than 40 links
+            or 400 steps, or the links' targets have more than 100 names.
     """
     real = real_path_in(path, os.sep)
     if real is None:
@@ -101,7 +103,7 @@ def real_path_in(path: str, root: str) -> str | None:
     if "\0" in path:
         return None
     current, rest = os.sep, [*reversed(os.path.join(os.getcwd(), path).split(os.sep))]
-    links = steps = 0
+    links = names = steps = 0
     followed: list[tuple[str, int]] = []
     """Links whose target is being followed, each with the number of names in `rest` that are not of its target."""
     has_been_inside = False
@@ -122,14 +124,19 @@ def real_path_in(path: str, root: str) -> str | None:
             if error.errno not in _NO_LINK:
                 return None
         else:
-            links += 1
+            parts = target.split(os.sep)
+            links, names = links + 1, names + len(parts)
             leads_to_itself = any(following == link for link, _ in followed)
-            if links > _MAX_LINKS or (leads_to_itself and (rest or os.path.exists(following))):
+            if (
+                links > _MAX_LINKS
+                or names > _MAX_TARGET_NAMES
+                or (leads_to_itself and (rest or os.path.exists(following)))
+            ):
                 return None
             if not leads_to_itself:
                 followed.append((following, len(rest)))
                 current = os.sep if os.path.isabs(target) else current
-                rest += reversed(target.split(os.sep))
+                rest += reversed(parts)
                 continue
         current = following
         has_been_inside = has_been_inside or _has(root, current)

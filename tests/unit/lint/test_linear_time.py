@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from topospread.lint.fixing import unified_diff
 from topospread.lint.reading import Question
 from topospread.lint.run import run
 from topospread.lint.settings import Settings
@@ -116,3 +117,14 @@ def test_texts_take_time_within_twice_of_linear(made: Callable[[int], str]) -> N
     seconds_for(made(FEW))
     few = min(seconds_for(made(FEW)) for _ in range(3))
     assert seconds_for(made(FEW * TIMES)) < 2 * TIMES * few
+
+
+def test_a_diff_takes_time_within_twice_of_linear() -> None:
+    def seconds_of_diff(count: int) -> float:
+        before = "kind: List\n" + "- a: 1\n  b: 2\n  c: 3\n  d: 4\n  e: 5\n" * count
+        begun = time.process_time()
+        assert unified_diff(before, before.replace("c: 3", "c: 3\n  f: 6"), "a.yaml").count("+  f: 6") == count
+        return time.process_time() - begun
+
+    few = min(seconds_of_diff(FEW) for _ in range(3))
+    assert seconds_of_diff(FEW * TIMES) < 2 * TIMES * few

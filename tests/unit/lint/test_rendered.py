@@ -9,7 +9,9 @@ import pytest
 from tests.unit.sources.fake_programs import FakePrograms, programs
 from topospread.answers.lint import cases, lint_answer
 from topospread.cli.lint import left_out
+from topospread.config.gates import gates_for
 from topospread.errors import InputError
+from topospread.lint import reading
 from topospread.lint.fixing import mend
 from topospread.lint.reading import Question
 from topospread.lint.run import LintReport, run
@@ -239,3 +241,14 @@ def test_manifests_that_a_kustomization_leaves_out_are_counted_in_the_first_line
 
 def test_what_was_rendered_is_told(chart: Path) -> None:
     assert left_out(judged(chart).read) == [f"{chart}: rendered with `helm template`"]
+
+
+def test_charts_and_kustomizations_render_a_limited_number_of_objects(
+    tmp_path: Path, programs: FakePrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_MOST_RENDERED", 3)
+    overlays(tmp_path, programs, {"a": f"{POD}---\n{BUDGET}", "b": f"{POD}---\n{BUDGET}"})
+    named = [str(tmp_path / each) for each in "ab"]
+    assert not reading.read(Question(paths=named[:1]), gates_for("1.37")).broken
+    (error,) = reading.read(Question(paths=named), gates_for("1.37")).broken
+    assert str(error) == f"{tmp_path}/b: charts and kustomizations render more than 3 objects; name fewer"

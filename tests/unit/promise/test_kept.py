@@ -303,6 +303,7 @@ def test_a_search_that_ends_early_decides_nothing() -> None:
     assert (found.verdict, found.unjudged[0].what) == ("unknown", "budget")
     assert found.unjudged[0].because.startswith("not decided within 1 states (raise --states)")
     assert not found.unjudged[0].to_know, "no number of states is sure to be enough"
+    assert "exit code: 4; --allow-unknown makes it 0" in found.text()
     assert promise_check(objects, ["rs/web"], want="zone-loss>=1").verdict == "yes"
 
 

@@ -73,3 +73,13 @@ def test_what_a_loss_leaves(objects: list[Json], loss: str, left: int) -> None:
     proof = Proof(run, run.queue)
     assert bool(proof.of(loss_of(run, f"deploy/web={left}", loss)))
     assert proof.of(loss_of(run, f"deploy/web={left + 1}", loss)) == ""
+
+
+@pytest.mark.parametrize(("cpu", "proved"), [("4", True), ("2", False)])
+def test_a_pending_pod_would_take_another_zone_although_others_may_fill_some_nodes(cpu: str, *, proved: bool) -> None:
+    """Others fill one node of cpu 4, or all nodes of cpu 2: only then all pods of web may be in one zone."""
+    made = [each | {"status": {"allocatable": {"cpu": cpu, "pods": "110"}}} for each in nodes(*"aabbcc")]
+    run = run_of(*made, of("web", 14, "250m", spread(), spread(topologyKey=HOST)), of("api", 4), of("db", 4))
+    for loss in ("zone", "node"):
+        said = Proof(run, run.queue).of(loss_of(run, "deploy/web=1", loss))
+        assert said.endswith("for a pending pod, so at least 1 is left") == proved, said

@@ -113,3 +113,14 @@ def test_a_rollout_beside_refused_pods_of_other_workloads_is_not_decided() -> No
     other = workload("Deployment", "other", 2)
     answer = asked([*nodes("a", "b", "c"), web(3, strategy=rolling(1, 1)), other, quota(4)], never_pending=True)
     assert answer.answer == "not decided"
+
+
+def test_a_rollout_that_may_stop_is_counted_by_the_pods_that_stay_ready() -> None:
+    """Eleven of fourteen stay ready, and a zone has at most six of the eighteen that may exist: no search ends."""
+    made = web(14)
+    own = made["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    own.append(spread(topologyKey="kubernetes.io/hostname"))
+    answer = asked([*nodes(*"aabbcc"), made], survives="zone", left=["web=5"], seconds=1.0)
+    assert (answer.answer, answer.states) == ("always", 0)
+    assert answer.why.endswith("11 pods stay ready, at most 6 in one zone, so at least 5 are left")
+    assert asked([*nodes(*"aabbcc"), made], survives="zone", left=["web=6"], seconds=0.1).answer != "always"

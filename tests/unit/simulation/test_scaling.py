@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -207,3 +208,16 @@ def test_pods_that_were_not_ready_before_a_node_was_added_count() -> None:
     assert [(each.fewest, each.ready) for each in found.steps[1].changed] == [(4, 6)]
     assert len(shortfalls(found, Expectations(ready={"shop/deploy/web": 6}))) == 1
     assert [each.lost for each in drill_each(inventory(*full(HONOR)), "zone", options).outcomes] == [2, 2, 2]
+
+
+def test_the_first_line_names_the_pools_that_grew_and_a_note_says_that_prices_are_not_used() -> None:
+    web = workload("Deployment", replicas=6)
+    free, priced = (
+        simulation_answer(simulated([node("a1", "a", cpu="1"), web], pool("pa", "a", price=price), pool("pb", "b")))
+        for price in (None, Fraction(1, 5))
+    )
+    added = sum(len(each.added) for each in free.pools)
+    (grown,) = [each for each in free.pools if each.added]
+    assert free.says.endswith(f"({1 + added} nodes, {added} of them added: {added} of {grown.name})")
+    assert not any("prices" in each for each in free.notes)
+    assert any("prices of --pools are not used" in each for each in priced.notes)

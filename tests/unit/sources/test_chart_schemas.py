@@ -122,8 +122,10 @@ def test_what_is_no_file_or_lies_elsewhere_is_not_opened(tmp_path: Path) -> None
         ("{{ now }}\n\n{{ randAlphaNum 5 }} {{ lookup 1 }} {{ lookup 2 }}", "1 (now), 3 (randAlphaNum), 3 (lookup)"),
         ('{{ tpl "\\x7b\\x7b now }}" . }}', "1 (now)"),
         ('a: "\\u007b{ now }}"', "1 (now)"),
+        ('{{ tpl "{{ .Release.\\x49sInstall }}{{ \\156ow }}" . }}', "1 (IsInstall), 1 (now)"),
         ("{{ durationRound .Values.since }}", "1 (durationRound)"),
         ("{{ .Release.Revision }}", "1 (Release.Revision)"),
+        ('{{ (index . "Release").Revision }}', "1 (.Revision)"),
         ('{{ contains "ade:true" (print .Release) }}', "1 (.Release)"),
         ("{{ .Release.Name }}{{ .Releases }}", ""),
         ("{{ `}}` | print now }}", "1 (now)"),
@@ -138,6 +140,33 @@ def test_values_that_differ_at_installation_are_found(tmp_path: Path, text: str,
     folder = chart(tmp_path, text, "charts/sub/templates/_a.tpl")
     uses = found.split(", ") if found else []
     assert unstable_in(folder, folder) == [f"charts/sub/templates/_a.tpl:{each}" for each in uses]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("# {{/* how\na: |\n  {{ if .Release.IsInstall }}\n# */}}", "2 (IsInstall)"),
+        ('a: "{\\\n  { now }}"', "1 (now)"),
+        ('a: 1\nb: "{{ .Release.IsIn\\\n  stall }}"', "2 (IsInstall)"),
+        ('a: "{{ .Release.\\x49sInstall }}"', "1 (IsInstall)"),
+        ("a: [{{ b }}\nc: }", "1 (invalid YAML)"),
+        ("a: {{/* now */}}", ""),
+        ("# {{/* now */}}\na: now", ""),
+        ("a: [b\nc: }", ""),
+    ],
+)
+def test_values_of_a_chart_that_differ_at_installation_are_found_in_each_text(
+    tmp_path: Path, text: str, found: str
+) -> None:
+    folder = chart(tmp_path, text, "values.yaml")
+    assert unstable_in(folder, folder) == ([f"values.yaml:{found}"] if found else [])
+    assert unstable_in(f"{folder}/values.yaml", folder) == ([f"values.yaml:{found}"] if found else [])
+
+
+def test_the_texts_of_a_chart_s_values_have_a_common_limit(tmp_path: Path) -> None:
+    for name in ("values.yaml", "more.yaml"):
+        chart(tmp_path, "a: {{ b }}\n---\n" + "[" + "a," * 600_000 + "]", name)
+    assert unstable_in(str(tmp_path), str(tmp_path)) == ["a file that cannot be searched"]
 
 
 def test_values_of_packed_charts_that_differ_at_installation_are_found(tmp_path: Path) -> None:

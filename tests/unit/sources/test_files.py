@@ -92,6 +92,17 @@ def test_a_link_to_itself_is_an_error(tmp_path):
         find_sources(str(tmp_path / "a.yaml"))
 
 
+def test_links_to_files_are_counted_over_all_folders(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_MAX_LINKED_FILES", 3)
+    (tmp_path / "a.yaml").write_text("a: 1\n")
+    for number in range(4):
+        (tmp_path / str(number)).mkdir()
+        assert len(find_sources(str(tmp_path))) == 1 + number
+        (tmp_path / str(number) / "l.yaml").symlink_to("../a.yaml")
+    with pytest.raises(InputError, match="more than 3 links to files to read; name fewer folders"):
+        find_sources(str(tmp_path))
+
+
 def test_what_may_not_be_read_is_an_error(tmp_path, monkeypatch):
     (tmp_path / "a.yaml").write_bytes(b"")
     sources = find_sources(str(tmp_path / "a.yaml"))

@@ -326,6 +326,17 @@ def test_charts_of_kustomizations_and_values_files_are_searched_for_what_install
     assert told == sorted([f"./{chart}: {words} templates/a.yaml:1 (now)", f"{values}: {words} v.yaml:1 (now)"])
 
 
+def test_values_of_a_chart_in_a_kustomization_are_searched_for_what_installs_otherwise(tmp_path: Path) -> None:
+    inline = 'helmCharts:\n- name: web\n  valuesFile: v.yaml\n  valuesInline: {a: "{{ now }}"}\n'
+    write(
+        tmp_path, {"kustomization.yaml": inline, "v.yaml": "a: '{{ randInt 1 9 }}'\n", "charts/web/Chart.yaml": CHART}
+    )
+    notes = look_into(str(tmp_path), Rendering(helm_in_kustomizations=True)).notes
+    found = [each.rpartition("because of ")[2] for each in notes if "at installation" in each]
+    assert found == ["kustomization.yaml:4 (now)", "v.yaml:1 (randInt)"]
+    assert not any("at installation" in each for each in look(tmp_path).notes), "without charts they are other texts"
+
+
 @pytest.mark.parametrize("named", ["resources: [../../x.yaml]\n", "patches: [{path: ../../x.yaml}]\n"])
 @pytest.mark.parametrize("outside", ["local-config", "other", None])
 def test_no_note_depends_on_a_file_outside_the_root(tmp_path: Path, named: str, outside: str | None) -> None:

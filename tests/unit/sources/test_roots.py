@@ -110,6 +110,14 @@ def test_more_links_than_a_system_follows_take_no_time(repository: Path) -> None
     assert not is_within(str(repository / ("l/" * 20_000)), str(repository)), "no path is so long"
 
 
+def test_the_targets_of_the_links_of_a_path_have_a_hundred_names_together(repository: Path) -> None:
+    (repository / "b").symlink_to("deploy/../" * 24 + "deploy")
+    (repository / "a").symlink_to("deploy/../" * 25 + "b")
+    assert is_within(str(repository / "a"), str(repository))
+    (repository / "c").symlink_to("a")
+    assert not is_within(str(repository / "c"), str(repository))
+
+
 def unresolvable(repository: Path, target: Path) -> str:
     """Make a link to `target` whose real path is too long for any call, and return a short path of it by a link."""
     deep = ["d" * 250] * 17

@@ -239,7 +239,7 @@ def _before(answer: DrillResult) -> Iterator[Fact]:
     """Yield the pods that were pending before the steps, and the evictions since the input was read."""
     begin = answer.steps[0]
     unjudged = sum(each.unjudged for each in begin.workloads)
-    before = answer.pending_before - unjudged
+    before = answer.pending_before
     evicted = [each for each in begin.events if each.kind == "evicted"]
     if evicted:
         pods = [node for each in evicted for group in each.pods for node in group.nodes.values()]
@@ -247,9 +247,10 @@ def _before(answer: DrillResult) -> Iterator[Fact]:
         are = "is" if len(pods) == 1 else "are"
         words = f"{counted(len(pods), 'pod')} of {listed(in_order({*pods}), 1)} {are} evicted ({why})"
         yield Fact("before", f"{words} before the first step, which is at {clock(begin.ends)}")
-    if before:
+    if before > unjudged:
         was, them = ("pod was", "it") if before == 1 else ("pods were", "them")
-        yield Fact("before", f"{before} {was} already pending; the verdict does not count {them}")
+        but = f", except {unjudged} that {'is' if unjudged == 1 else 'are'} not judged" if unjudged else ""
+        yield Fact("before", f"{before} {was} already pending; the verdict does not count {them}{but}")
 
 
 def _outages(answer: DrillResult) -> Iterator[Fact]:

@@ -29,6 +29,8 @@ def page(answer: PromiseCheck) -> Page:
             Fact("next", "--save-drill FILE writes a counterexample as a drill, which fails until the promise is kept")
         )
     parts += unjudged_facts(answer.unjudged[:2])
+    if answer.verdict == "unknown":
+        parts.append(Fact("exit code", "4; --allow-unknown makes it 0"))
     order = {"no": 0, "unknown": 1, "yes": 2}
     rows = sorted(answer.promises, key=lambda each: order[each.verdict])
     heads = "WORKLOAD", "", "PROMISE", "REASON"

@@ -72,7 +72,8 @@ def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
             else (_range(each),)
         )
         cells += (Span(str(each.skew), "bad") if over else each.skew,)
-        word = "" if hard else " default" if each.origin == "system" else " soft"
+        word = "" if hard or each.origin == "system" else " soft"
+        word += "" if each.origin == "pod" else " default"
         limit = f"{each.max_skew}{word}"
         table.append((*cells, f"{limit}  {says}" if says else limit))
     found_heads = ("WORKLOAD", *heads, *(names if few else ["PODS BY DOMAIN"]), "SKEW", "MAX")

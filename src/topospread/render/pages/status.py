@@ -36,7 +36,7 @@ def page(answer: Status) -> Page:
     parts += fix_facts(answer.remedies, whose=whose)
     parts += [Fact("next", "evictions may restore the spread", shell_line(answer.next))] if answer.next else []
     parts += unjudged_facts(answer.unjudged[:2])
-    parts += list(_not_ready(answer))
+    parts += [*_not_ready(answer), *_soft(answer)]
     parts += [Fact("warning", each) for each in answer.warnings]
     if answer.pending:
         parts.append(Section("", (_pending(answer.pending),)))
@@ -71,6 +71,14 @@ def _not_ready(answer: Status) -> Iterator[Fact]:
         yield Fact("not ready", f"node {name}{on_it}")
     if len(nodes) > _NAMES:
         yield Fact("not ready", f"{counted(len(nodes) - _NAMES, 'more node')}")
+
+
+def _soft(answer: Status) -> Iterator[Fact]:
+    """Yield the number of soft constraints over maxSkew if the table of workloads is shown only with ``-o wide``."""
+    number = sum(bool(one.excess) for each in answer.workloads for one in each.constraints if not one.hard)
+    if number and answer.pending:
+        are, them = ("is", "it") if number == 1 else ("are", "them")
+        yield Fact("soft", f"{counted(number, 'soft constraint')} {are} over maxSkew (-o wide lists {them})")
 
 
 def _section(title: str, table: Table) -> Section:
@@ -129,7 +137,7 @@ def _matrix(answer: Status) -> Table:
             by_domain = [_fullest(found)]
         skew: tuple[Cell, ...] = ("", "") if constraint is None else (constraint.skew, constraint.max_skew)
         counted = _other_counts(constraint, found, columns)
-        if constraint is not None and constraint.origin == "system":
+        if constraint is not None and constraint.origin != "pod":
             counted = f"default maxSkew{counted and '; '}{counted}"
         remark = _remark(each, key, counted)
         rows.append((f"{each.namespace}/{each.name}", _pods(each, answer), *by_domain, *skew, remark))

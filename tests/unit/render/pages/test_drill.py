@@ -140,6 +140,10 @@ def test_pods_that_are_not_judged_are_no_pending_pods() -> None:
     )
     (row,) = [line.split() for line in text.splitlines() if line.startswith("beginning")]
     assert row[5:8] == ["0", "?", "2"]
+    waits = workload("Deployment", "waits", replicas=1, spec={"nodeSelector": {"disk": "none"}})
+    both = told([*nodes("a", "b", "c"), other, waits], Fail(at("zone=a"))).answer()
+    said = " ".join(both.text().split())
+    assert f"{both.pending_before} pods were already pending; the verdict does not count them, except 3 " in said
 
 
 def test_the_beginning_has_the_replicas_and_the_skew_of_the_beginning() -> None:
