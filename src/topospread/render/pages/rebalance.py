@@ -29,7 +29,7 @@ def page(answer: Rebalance) -> Page:
         )
         parts.append(Section("", (Table(("", "EVICT, IN THIS ORDER", "FROM", "TO", "DOMAIN"), rows, most=20),)))
     better = [each for each in answer.constraints if each.skew_after < each.skew_before]
-    parts += [Fact("fixes" if each.is_met else "improves", _change(each)) for each in better[:_FACTS]]
+    parts += [Fact("fixes" if each.is_met else "improves", change_words(each)) for each in better[:_FACTS]]
     if answer.evictions and answer.applied is None and not answer.partial:
         parts.append(Fact("next", "--apply evicts these pods one by one; -o commands prints the commands for kubectl"))
     if answer.constraints:
@@ -67,7 +67,7 @@ def _where(domains: list[tuple[str, str]]) -> str:
     return ", ".join(f"{old} → {new}" for old, new in domains)
 
 
-def _change(each: ConstraintChange) -> str:
+def change_words(each: ConstraintChange) -> str:
     """Return ``shop/web over zones: 3 2 1 → 2 2 2, skew 2 → 0``."""
     skew = f"skew {each.skew_before} → {each.skew_after}"
     name = f"{each.namespace}/{each.name} over {noun_of(each.topology_key)}s"
