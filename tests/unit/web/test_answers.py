@@ -246,8 +246,16 @@ def test_the_pods_that_a_loss_leaves_as_placed_now_need_no_search_and_are_those_
     ("most", "words", "how"),
     [
         (0, "0 in the worst placement.", "0 is proved."),
-        (1, "0 or 1 in the worst placement.", "0 or 1: a placement leaves 1; whether one leaves fewer is not decided."),
-        (4, "0 to 4 in the worst placement.", "0 to 4: a placement leaves 4; whether one leaves fewer is not decided."),
+        (
+            1,
+            "0 or 1 in the worst placement.",
+            "0 or 1: a placement leaves at most 1; whether one leaves fewer is not decided.",
+        ),
+        (
+            4,
+            "0 to 4 in the worst placement.",
+            "0 to 4: a placement leaves at most 4; whether one leaves fewer is not decided.",
+        ),
     ],
 )
 def test_what_a_loss_leaves_is_one_sentence_and_how_it_is_known_comes_after_the_verdict(
