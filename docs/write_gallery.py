@@ -34,6 +34,7 @@ def picture_of_the_page() -> bytes:
         page = browser.new_page(viewport={"width": 1280, "height": 800}, extra_http_headers=AUTHORIZED)
         page.goto(f"{url}{ADDRESS}")
         page.get_by_role("heading", name="Deployment shop/storefront").wait_for()
+        page.locator("#result .cause", has_text="First fix").wait_for()
         page.wait_for_timeout(1500)
         page.evaluate("document.activeElement.blur()")
         picture = page.screenshot()

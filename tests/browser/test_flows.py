@@ -100,8 +100,17 @@ def test_figures_say_what_is_wrong_and_filter_the_matrix(page: Page, demo: str) 
     figures.nth(1).click()
     expect(page).to_have_url(re.compile("filter=hard"))
     expect(page.locator("#matrix tbody tr")).to_have_count(2)
+    expect(page.locator("#panel .list li")).to_have_count(2)
     figures.nth(3).click()
     expect(page.locator("#matrix tbody tr")).to_have_count(7)
+    expect(page.locator("#panel h2")).to_have_text("Nodes not open")
+    expect(page.locator("#panel .list li")).to_have_count(7)
+    page.get_by_role("searchbox", name="Find").fill("search")
+    expect(page.locator("#panel .list li")).to_have_text(re.compile("^shop/search"))
+    page.get_by_role("button", name="← All workloads").click()
+    expect(page.locator("#figures [aria-pressed=true]")).to_have_count(0)
+    expect(page.locator("#panel .list li")).to_have_count(5)
+    figures.nth(3).click()
     page.locator("#matrix button", has_text="node-c1").click()
     expect(page.locator("#panel h2")).to_have_text("Node node-c1")
     page.locator("#figures button[aria-pressed=true]").click()
@@ -129,11 +138,14 @@ def test_a_workload_shows_what_lint_finds_and_what_it_keeps(page: Page, demo: st
     panel = page.locator("#panel details:has(.verdict)")
     single = "a single loss can take all pods of shop/checkout"
     expect(panel.locator(".verdict")).to_have_text(
-        re.compile(f"^Placed in any order, (no: {single}|unknown: whether {single})$")
+        re.compile(f"^In any placement, (no: {single}|unknown: whether {single})$")
     )
-    expect(panel.locator("p").first).to_have_text(
-        re.compile(r"^As placed now: if a zone is lost, \d+ of 8 pods stay ready; ")
+    expect(panel.locator("li").first).to_have_text(
+        re.compile(
+            r"^If a zone is lost, \d+ of 8 pods stay ready as placed now, \d( or \d| to \d)? in the worst placement"
+        )
     )
+    panel.get_by_text("What happens then, also in a drain").click()
     expect(page.get_by_role("region", name="Pods that stay ready")).to_contain_text("a zone is lost")
     assert ["now=1" in each for each in asked if "/api/promises" in each] == [True, False]
     page.get_by_role("button", name=re.compile("^Try on the map: ")).first.click()
@@ -168,14 +180,14 @@ def test_what_a_loss_leaves_as_placed_now_is_shown_while_the_orders_are_searched
     opened(page, f"{demo}?workload=Deployment/shop/checkout")
     page.get_by_text("What it keeps when a zone or node is lost").click()
     panel = page.locator("#panel details[data-ask]")
-    expect(panel.locator("p")).to_contain_text("As placed now: if a zone is lost, 5 of 8 pods stay ready")
+    expect(panel.locator("li").first).to_have_text("If a zone is lost, 5 of 8 pods stay ready as placed now.")
     for each in stages:
         says["says"] = each
         expect(panel).to_contain_text(re.compile(rf"Asking … {each}, \d+ s"))
     expect(panel.locator(".verdict")).to_have_count(0)
     held[0].continue_()
     expect(panel.locator(".verdict")).to_have_count(1)
-    expect(panel.get_by_text("As placed now:")).to_have_count(1)
+    expect(panel.get_by_text("If a zone is lost")).to_have_count(1)
 
 
 def test_a_zone_that_is_chosen_on_the_map_or_found_offers_its_loss(page: Page, demo: str) -> None:
@@ -329,8 +341,17 @@ def test_a_what_if_is_a_file_and_a_command(new_page: object, demo: str) -> None:
     page.get_by_text("Share this as one file").click()
     page.get_by_role("button", name="Copy command for one file").click()
     assert page.evaluate("navigator.clipboard.readText()") == f"{copied} -o html=page.html"
-    page.get_by_role("button", name="Copy the address").click()
-    assert "step=fail" in page.evaluate("navigator.clipboard.readText()")
+    note = page.locator("#result .head [role=status]")
+    expect(note).to_be_empty()
+    page.get_by_role("button", name="Copy link").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "step=fail" in copied
+    assert "token" not in copied
+    expect(note).to_have_text(re.compile(r"^The receiver needs this server’s token\. 127\.0\.0\.1 is this machine"))
+    tops = page.evaluate(
+        "['[data-said]', '.verdict', '.cause'].map((it) => document.querySelector('#result ' + it).offsetTop)"
+    )
+    assert tops == sorted(tops), "the button is where the result is read"
 
 
 def test_a_step_continues_what_is_shown_and_what_it_leaves_out_can_be_had_back(page: Page, demo: str) -> None:
@@ -348,7 +369,7 @@ def test_a_step_continues_what_is_shown_and_what_it_leaves_out_can_be_had_back(p
     expect(page.locator("#frames button").first).to_have_attribute("aria-current", "step")
     page.goto(demo)
     expect(page.locator("#maps[data-at]")).to_be_visible()
-    expect(band).to_be_hidden()
+    expect(band).to_have_text("Pending pods are placed in a simulation.")
 
 
 def test_a_name_is_text_wherever_it_is_shown(page: Page, three: str) -> None:
@@ -476,15 +497,25 @@ def test_answers_stay_while_the_table_is_filtered_and_when_one_comes_back(page: 
     expect(causes.first).to_be_visible()
     causes.locator("button").first.click()
     expect(page.get_by_role("button", name=re.compile("^Show Deployment"))).to_be_visible()
-    page.get_by_role("button", name="← All workloads").click()
+    page.get_by_role("button", name="← Back").click()
     expect(causes.first).to_be_visible()
     assert not any("/api/pending" in each for each in asked)
+
+
+def test_times_are_ages_whose_title_is_the_time(page: Page, shop: str) -> None:
+    at = "2020-01-01T00:00:00Z"
+    asked = json.dumps({"html": f"<p class=cause><time>since {at}</time>, <time>placed at {at}</time></p>"})
+    page.route("**/api/pending**", lambda route: route.fulfill(body=asked, content_type="application/json"))
+    opened(page, shop)
+    times = page.locator("#panel .cause time")
+    expect(times).to_have_text([re.compile(r"^for \d+ d$"), re.compile(r"^placed \d+ d ago$")])
+    assert [each.get_attribute("title") for each in times.all()] == [f"since {at}", f"placed at {at}"]
 
 
 def test_a_filter_closes_what_it_may_not_contain(page: Page, demo: str) -> None:
     opened(page, f"{demo}{FAILED}&workload=Deployment/shop/search")
     page.locator("#figures button").nth(3).click()
-    expect(page.locator("#panel h2")).to_have_text("Workloads")
+    expect(page.locator("#panel h2")).to_have_text("Nodes not open")
     expect(page.locator("#matrix p").first).to_contain_text("eu-west-1a: 4 not ready")
 
 

@@ -148,6 +148,31 @@ def test_what_is_drawn_first_stays_where_it_is(new_page: NewPage, demo: str, wid
     assert page.evaluate("window.shifted") < 0.1
 
 
+@pytest.mark.parametrize("size", [(390, 844), (1440, 900)])
+def test_nothing_above_the_result_moves_when_a_what_if_begins_and_nothing_covers_it(
+    new_page: NewPage, demo: str, size: tuple[int, int]
+) -> None:
+    """The band that says what is simulated has its place before, and the button beside it covers nothing."""
+    page = new_page(viewport={"width": size[0], "height": size[1]})
+    opened(page, demo)
+    tops = """['#figures', '#frames button']
+        .map((it) => document.querySelector(it).getBoundingClientRect().top + scrollY)"""
+    expect(page.locator("#moment")).to_have_text("Pending pods are placed in a simulation.")
+    before = page.evaluate(tops)
+    page.get_by_role("button", name="What if").locator("visible=true").click()
+    expect(page.locator("#trial h2")).to_be_in_viewport()
+    page.select_option("#nodes-which", "topology.kubernetes.io/zone=eu-west-1a")
+    page.get_by_role("button", name="Try it", exact=True).click()
+    expect(page.locator("#moment")).to_contain_text("Simulated, not the cluster: fail zone=eu-west-1a")
+    expect(page.locator("#result .verdict")).to_be_visible()
+    assert page.evaluate(tops)[0] == before[0]
+    if size[0] > 600:
+        assert page.evaluate(tops) == before
+        fixed = """[...document.querySelectorAll('main *, nav')]
+            .filter((it) => getComputedStyle(it).position === 'fixed' && it.checkVisibility()).length"""
+        assert page.evaluate(fixed) == 0
+
+
 def test_a_shared_trial_keeps_the_place_of_its_result(page: Page, demo: str) -> None:
     asked = unanswered_trials(page)
     page.add_init_script(_SHIFTS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -14,15 +15,18 @@ import msgspec
 from msgspec import structs
 
 from topospread.answers.drill import GrownSkew, grown_skews, guarding, harm_words
+from topospread.answers.rebalance import moved_domains
 from topospread.answers.remedies import placed_words, skew_words
 from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.pod import PodSpec
 from topospread.base import Word
 from topospread.controllers.scale import short_target
 from topospread.drill.result import Drill
-from topospread.errors import UsageError
+from topospread.errors import InputError, UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
 from topospread.render.pages.promise_show import event_rows
+from topospread.render.pages.rebalance import change_words
+from topospread.render.rebalance_commands import rebalance_commands
 from topospread.text import listed, shell_line
 from topospread.whole_number import whole_number
 
@@ -53,7 +57,7 @@ _MOST_BARS = 24
 _ENDS = 5
 _MOST_FOUND = 20
 _MOST_NAMED, _MOST_CHANGED = 2, 12
-"""Maximum number of workloads in the verdict, and in the table beside it."""
+"""Maximum number of workloads in the verdict without their counts, and in the table beside it."""
 MOST_OF_CHANGES: Final = 100_000
 """Maximum bytes of changes to push, uncompressed. For larger changes, the page fetches the whole picture."""
 
@@ -279,7 +283,7 @@ class Answers:
         }
         counts = [Counter(map(of.get, each.pods)) for each in groups]
         times = [(len(each), min(filter(None, map(told.get, each)), default="")) for each in own]
-        words = {"placed": placed_words, "skews": skew_words}
+        words = {"placed": placed_words, "skews": skew_words, "fix_first": bool(asked.steps)}
         return {"html": self._pages.page("pending.html", groups=[*zip(groups, times, counts, strict=True)], **words)}
 
     def _pending_as_read(self) -> set[str]:
@@ -290,18 +294,24 @@ class Answers:
         """Return the evictions that bring a workload within its constraints, as HTML."""
         found, selector = self._ask(asked, partial(rebalanced, _key(asked)))
         where = ["-n", asked.word("namespace"), "-l", selector]
-        command = shell_line(["topospread", "rebalance", *where, *self._served.input.words])
-        words = {"as_read": asked.at == "0", "command": command}
-        return {"html": self._pages.page("rebalance.html", found=found, **words)}
+        as_read, script = asked.at == "0", ""
+        if as_read and found.evictions:  # commands change the cluster, not the simulated state
+            with suppress(InputError):  # a name that no API server stores
+                script = rebalance_commands(found)
+        words = [*where, *self._served.input.words, *(["-o", "commands"] if script else [])]
+        told = {"found": found, "script": script, "command": shell_line(["topospread", "rebalance", *words])}
+        told |= {"as_read": as_read, "lost": "lost" in asked.words, "change": change_words, "domains": moved_domains}
+        return {"html": self._pages.page("rebalance.html", **told)}
 
     def promises(self, asked: PageQuestion) -> Json:
         """Return the pods that a workload keeps after losses, drains and rollouts, as HTML; with `now`, as placed."""
         if "now" in asked.words:
-            return {"html": self._pages.page("promises.html", now=self._ask(asked, partial(kept_now, _key(asked))))}
+            seen = [(*each, None) for each in self._ask(asked, partial(kept_now, _key(asked)))]
+            return {"html": self._pages.page("promises.html", now=seen)}
         found = self._ask(asked, partial(promised, _key(asked)))
         rows = event_rows(found.workloads[0])
         command = shell_line(["topospread", "promise", "show", short_target(_key(asked)), *self._served.input.words])
-        now = [(when, event.now, event.of) for event, (when, *_) in rows if not when.startswith("…")]
+        now = [(when, it.now, it.of, it) for it, (when, *_) in rows if it.when.endswith("loss") and when[0] != "…"]
         return {"html": self._pages.page("promises.html", found=found, rows=rows, command=command, now=now)}
 
     def findings(self, asked: PageQuestion) -> Json:
@@ -356,8 +366,9 @@ def _harm(drill: Drill, frames: Sequence[Frame]) -> tuple[Word, list[str]]:
     first = structs.replace(harm, breaches=(), not_evicted=())
     words = [*harm_words(first or harm, own.verdict, " newly" if begin.pending else "")]
     if len(harm.pending) > _MOST_NAMED:
-        pods = sum(each.pods for each in harm.pending)
-        words[0] = f"{pods} pods are newly pending in {len(harm.pending)} workloads"
+        named = listed([f"{it.pods} of {it.namespace}/{it.workload.partition('/')[2]}" for it in harm.pending], 3)
+        more = " workloads" if named.endswith(" more") else ""
+        words[0] = f"{sum(each.pods for each in harm.pending)} pods are newly pending: {named}{more}"
     return own.verdict, words
 
 

@@ -171,8 +171,7 @@ async def _joined(request: Request) -> Response:
 
 async def _page(request: Request) -> Response:
     plain = not {"step", "at"} & request.query_params.keys()
-    moment = "step" in request.query_params or request.query_params.get("at", "0") not in ("", "0")
-    page = request.app.state.pages.page("map.html", here="/", script=_script()[0], plain=plain, moment=moment)
+    page = request.app.state.pages.page("map.html", here="/", script=_script()[0], plain=plain)
     return HTMLResponse(page, headers=_NEVER_STORED)
 
 

@@ -6,15 +6,18 @@ import html
 import json
 import multiprocessing
 import re
+import threading
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 import topospread
 from topospread.answers.why import why_answer
+from topospread.base import Bounds
 from topospread.drill.steps import Cordon, read_choice
 from topospread.errors import TopospreadError, UsageError
 from topospread.simulation.options import SimulationOptions
@@ -24,7 +27,7 @@ from topospread.web.pages import Pages
 from topospread.web.served import InputWords, ServedCluster
 from topospread.web.timeline import StepError, moves
 from topospread.web.trials import read_trial
-from topospread.web.why import explained
+from topospread.web.why import explained, promised
 from topospread.web.writing import as_copies
 from topospread.why.explain import explain
 
@@ -207,9 +210,9 @@ def test_pending_pods_are_grouped_by_cause_with_the_first_fix(answers: Answers) 
     found = answers.pending(asked())["html"]
 
     assert "5 pending pods" in found
-    assert "<strong>shop/Deployment/web</strong> ×4, <strong>shop/Deployment/db</strong> ×1" in found
+    assert "<strong>shop/web</strong> ×4, <strong>shop/db</strong> ×1" in found
     assert "zone-c takes no pod, but its 0 pods are still the minimum" in found
-    assert "First fix: " in found
+    assert "First fix: " in said_of(found)
     assert not answers.pending(asked("scale shop/deploy/web=1", "scale shop/deploy/db=1"))["html"].strip()
 
 
@@ -231,11 +234,45 @@ def test_the_pods_that_a_loss_leaves_as_placed_now_need_no_search_and_are_those_
     pods = [owned(f"web-{at}", f"node-{at % 3 // 2 + 1}", web) for at in range(4)]
     found = snapshot_answers(tmp_path, *replica_set(web), *pods)
     question = {"kind": "Deployment", "namespace": "shop", "name": "web", "about": "promises"}
-    words = "As placed now: if a zone is lost, 1 of 4 pods stay ready; if a node is lost, 1 of 4 pods stay ready"
+    words = [f"If a {loss} is lost, 1 of 4 pods stay ready as placed now" for loss in ("zone", "node")]
     first = said_of(found.promises(asked(**question, now="1"))["html"])
-    assert first == f"{words}."
-    assert said_of(found.promises(asked(**question))["html"]).startswith(f"{words}; if a node drains,")
+    assert first == " ".join(f"{each}." for each in words)
+    whole = said_of(found.promises(asked(**question))["html"])
+    assert whole.startswith(f"{words[0]}, 2 with new pods, 1 after a rollout. {words[1]}, ")
     assert found.promises(asked("scale shop/deploy/web=0", **question, now="1"))["html"].strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("most", "words", "how"),
+    [
+        (0, "0 in the worst placement.", "0 is proved."),
+        (
+            1,
+            "0 or 1 in the worst placement.",
+            "0 or 1: a placement leaves at most 1; whether one leaves fewer is not decided.",
+        ),
+        (
+            4,
+            "0 to 4 in the worst placement.",
+            "0 to 4: a placement leaves at most 4; whether one leaves fewer is not decided.",
+        ),
+    ],
+)
+def test_what_a_loss_leaves_is_one_sentence_and_how_it_is_known_comes_after_the_verdict(
+    answers: Answers, most: int, words: str, how: str
+) -> None:
+    question = asked(kind="Deployment", namespace="shop", name="web")
+    found = answers.trials.ask((), 0, partial(promised, ("Deployment", "shop", "web")), threading.Event(), print)
+    (one,) = found.workloads
+    orders = Bounds(least=0, most=most)
+    loss = structs.replace(one.events[0], now=5, of=6, orders=orders, rolled=None, leaves=orders, ground="none")
+    one = structs.replace(one, events=(loss, *one.events[1:]))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(answers, "_ask", lambda *_: structs.replace(found, workloads=(one,)))
+        said = said_of(answers.promises(question)["html"])
+    assert said.startswith(f"If a zone is lost, 5 of 6 pods stay ready as placed now, {words} ")
+    assert said.index("In any placement, ") < said.index(how)
+    assert not re.search(r"\d\?", said), "a range is words in the table, too"
 
 
 def test_the_search_for_what_a_workload_keeps_says_what_it_is_doing(
@@ -324,13 +361,25 @@ def test_many_newly_pending_workloads_are_counted_in_the_verdict_and_listed_the_
     made = [deployment(name, replicas) for name, replicas in (("a", 2), ("b", 6), ("c", 4))]
     html = snapshot_answers(tmp_path, *made).trial(asked("fail zone=zone-a"))["html"]
     (verdict,) = re.findall(r'<p class="verdict[^>]*>(.*?)</p>', html, re.S)
-    assert said_of(verdict) == "no: 6 pods are newly pending in 3 workloads"
+    assert said_of(verdict) == "no: 6 pods are newly pending: 3 of shop/b, 2 of shop/c, 1 of shop/a"
     rows = [said_of(each) for each in re.findall(r'<tr><th scope="row"><button.*?</tr>', html, re.S)]
     assert rows == [
         "shop/b 3 +3 3/6 zone 0→3, max 1",
         "shop/c 2 +2 2/4 zone 0→2, max 1",
         "shop/a 1 +1 1/2",
     ]
+
+
+def test_the_card_of_a_what_if_says_who_is_pending_then_what_would_help_then_the_rest(tmp_path: Any) -> None:
+    sizes = {"a": 2, "b": 6, "c": 4, "d": 4, "e": 2}
+    made = [deployment(name, replicas, cpu="100m") for name, replicas in sizes.items()]
+    answers = snapshot_answers(tmp_path, *made)
+    said = said_of(answers.trial(asked("fail zone=zone-a"))["html"])
+    first = "no: 9 pods are newly pending: 3 of shop/b, 2 of shop/c, 2 of shop/d and 2 more workloads"
+    parts = ["Fail zone=zone-a", "Copy link", first, "What would help", "hard skews grow", "pods ready"]
+    assert sorted(parts, key=said.index) == parts
+    fixes = said_of(answers.pending(asked("fail zone=zone-a"))["html"])
+    assert fixes.index("shop/b") < fixes.index("First fix: ") < fixes.index("Cause: ")
 
 
 def test_the_verdict_of_a_later_step_is_about_that_step(tmp_path: Any) -> None:
@@ -655,7 +704,10 @@ def test_the_verdict_of_a_what_if_says_that_pods_wait_as_before_and_is_not_green
     found = snapshot_answers(tmp_path, deployment("big", 2, cpu="100"), deployment("web", 2))
     html = found.trial(asked("scale shop/deploy/web=1"))["html"]
     said = " ".join(re.sub("<[^>]+>", "", html).split())
-    assert "yes: no pod is newly pending, and no budget newly broken 2 pods still pending, as at the beginning" in said
+    assert (
+        "yes: no pod is newly pending, and no budget newly broken What would help 2 pods still pending, as at the"
+        in said
+    )
     assert 'class="verdict "' in html
     assert 'class="verdict yes"' in found.trial(asked("scale shop/deploy/big=0"))["html"]
 
@@ -759,11 +811,39 @@ def test_a_workload_over_its_max_skew_shows_the_evictions_that_bring_it_back(tmp
     key = {"kind": "Deployment", "namespace": "shop", "name": "web"}
     assert "/api/rebalance?" in found.workload(asked(at="0", **key))["html"]
     told = html.unescape(re.sub("<.*?>", "", found.rebalance(asked(at="0", **key))["html"]))
-    assert "4, 0 → 2, 2 pods, skew 4 → 0" in told
-    assert "Counted on the cluster as read." in told
+    said = " ".join(told.split())
+    command = "topospread rebalance -n shop -l app=web -f app.json"
+    parts = [
+        "yes: 2 evictions restore 1 constraint; fewer are not enough (proved by an integer program)",
+        "Evict, in this order: web-0 zone-a → zone-b from node-1 to node-2",
+        "Fixes shop/web over zones: 4 0 → 2 2, skew 4 → 0 (maxSkew 1)",
+        "Copy commands for kubectl",
+        f"{command} -o commands",
+    ]
+    assert [each for each in parts if each not in said] == []
+    assert sorted(parts, key=said.index) == parts, "the command comes right after what it does"
+    script = html.unescape(
+        re.findall(r'data-copy="(#!/bin/sh[^"]*)"', found.rebalance(asked(at="0", **key))["html"])[0]
+    )
+    assert re.findall("^evict .*", script, re.M) == ["evict shop web-0", "evict shop web-1"]
+    assert "Counted" not in said, "no pod of the workload is lost or pending"
+    assert (
+        "Counted on the cluster as read. The lost pods may" in found.rebalance(asked(at="0", lost="1", **key))["html"]
+    )
     later = found.rebalance(asked("cordon node=node-2", at="1", **key))["html"]
     assert "Counted on the simulated state that is shown. The command counts the cluster as read" in later
-    assert "topospread rebalance -n shop -l app=web -f app.json" in told
+    assert "#!/bin/sh" not in later, "commands act on the cluster, not on a simulation"
+    assert command in said_of(later)
+    assert "-o commands" not in later
+
+
+def test_no_commands_are_written_for_a_name_that_no_api_server_stores(tmp_path: Any) -> None:
+    web = deployment("web", 4)
+    pods = [owned(f"web-{n};reboot", "node-1", web) for n in range(4)]
+    found = snapshot_answers(tmp_path, *replica_set(web), *pods)
+    told = found.rebalance(asked(at="0", kind="Deployment", namespace="shop", name="web"))["html"]
+    assert "2 evictions restore 1 constraint" in told
+    assert "#!/bin/sh" not in told
 
 
 def test_pods_that_were_replaced_before_the_first_step_are_told_by_zone(tmp_path: Any) -> None:
@@ -813,8 +893,9 @@ def test_it_is_told_since_when_a_pod_is_pending(tmp_path: Any) -> None:
     }
     waits["status"] = {"phase": "Pending", "conditions": [condition | {"lastTransitionTime": "2026-11-28T19:31:00Z"}]}
     answers = snapshot_answers(tmp_path, *replica_set(web), waits, unreachable=("node-2",))
-    assert "since 2026-11-28T19:31:00Z" in answers.pending(asked(at="0"))["html"]
+    assert "<time>since 2026-11-28T19:31:00Z</time>" in answers.pending(asked(at="0"))["html"]
     html = answers.why(asked(at="0", target="shop/web-0"))["html"]
+    assert "<time>since 2026-11-28T19:31:00Z</time>" in html
     assert "pending since 2026-11-28T19:31:00Z" in said_of(html)
     assert "Message that kube-scheduler would write now: <q>0/" in html
     assert "Message that kube-scheduler would write now: <q>0/2 nodes" in html

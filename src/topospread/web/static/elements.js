@@ -20,7 +20,10 @@ export const plural = (number, word) => `${number} ${word}${number === 1 ? "" : 
 export const ageWords = (seconds) => (seconds < 90 ? `${Math.round(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : seconds < 172800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} d`);
 
 // Words in which each time is an age.
-export const aged = (text) => text.replace(/since (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_, time) => `for ${ageWords(Math.max(0, Date.now() - Date.parse(time)) / 1000)}`);
+export const aged = (text) => text.replace(/(since|at) (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_, word, time) => [ageWords(Math.max(0, Date.now() - Date.parse(time)) / 1000)].map((age) => (word === "at" ? `${age} ago` : `for ${age}`))[0]);
+
+// Every time in what the server wrote, as an age; the time itself is its title.
+export const ageTimes = (root) => root.querySelectorAll("time:not([title])").forEach((time) => Object.assign(time, { title: time.textContent, textContent: aged(time.textContent) }));
 
 export const sum = (list) => list.reduce((total, each) => total + each, 0);
 

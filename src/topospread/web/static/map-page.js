@@ -1,11 +1,11 @@
 // The page of the map: what is in the address is asked for and shown, and whatever is chosen goes into the address.
 
 import { putAddress, readAddress, request } from "./address.js";
-import { aged, ageWords, breakable, copy, element, plural, reported, sum, tries } from "./elements.js";
+import { aged, ageTimes, ageWords, breakable, copy, element, plural, reported, sum, tries } from "./elements.js";
 import { save } from "./export.js";
 import { ask, changed } from "./fetching.js";
 import { countOf, NodeMap, UNKNOWN } from "./map.js";
-import { Overview } from "./overview.js";
+import { figuresOf, Overview } from "./overview.js";
 import { isRecorded } from "./recorded.js";
 import { drawLimit, spreadAnswered, spreadOf } from "./spreads.js";
 import { stackTables } from "./stacking.js";
@@ -147,14 +147,15 @@ class MapPage {
 
   // Above figures that are simulated it stands that they are, and the way back; and steps that are not in what is shown.
   markMoment(at) {
-    const { steps } = this.view, named = (from, to) => this.frames.slice(from, to).map(({ label }) => label).join(", then ");
+    const { steps } = this.view, named = (from, to) => this.frames.slice(from, to).map(({ label }) => label.replace("topology.kubernetes.io/", "")).join(", then ");
     const later = steps.length ? named(Math.max(at, 1) + 1) : "", left = this.left?.of === steps.join("\n") && this.left.steps;
     const to = (words, changes) => element("button", { type: "button", onclick: () => this.go(changes) }, words);
+    const says = (...words) => element("span", {}, ...words), simulated = steps.length || (at && this.view.at);
     by("moment").replaceChildren(
-      ...(at ? [element("b", {}, "Simulated, not the cluster: "), `${named(2, at + 1) || "pending pods placed"}. `, to("Show the cluster as read", { at: "0", beside: "" })] : ["The cluster as read."]),
-      ...(later ? [` Not in this: ${later}. A step tried here starts without it. `, to("Show it", { at: "" })] : []),
-      ...(left ? [` Left out, as it was not shown when you tried this: ${left.join(", then ")}. `, to("Go back to it", { steps: left, at: "" }), " ", element("button", { type: "button", onclick: () => { this.left = null; this.markMoment(at); } }, "Forget it")] : []));
-    by("moment").hidden = !steps.length && !(at && this.view.at);
+      ...(simulated && at ? [says(element("b", {}, "Simulated, not the cluster: "), `${named(2, at + 1) || "pending pods placed"}. `), to("Show the cluster as read", { at: "0", beside: "" })] : [says(at ? "Pending pods are placed in a simulation." : "The cluster as read.")]),
+      ...(later ? [says(` Not in this: ${later}. A step tried here starts without it. `), to("Show it", { at: "" })] : []),
+      ...(left ? [says(` Left out, as it was not shown when you tried this: ${left.join(", then ")}. `), to("Go back to it", { steps: left, at: "" }), " ", element("button", { type: "button", onclick: () => { this.left = null; this.markMoment(at); } }, "Forget it")] : []));
+    by("moment").classList.toggle("simulated", Boolean(simulated));
   }
 
   // What else can be compared with: the what-if that was kept, the snapshot that the server was given.
@@ -255,11 +256,13 @@ class MapPage {
           // Causes come first; changes that help are tried, which takes longer.
           if (slot.dataset.first && !again && !known && !isRecorded) {
             box.innerHTML = (await ask(`${address}&${slot.dataset.first}=1`, signal)).html;
+            ageTimes(box);
             wait();
           }
           const found = known ?? (await ask(address, signal));
           this.answered.set(address, found);
           box.innerHTML = found.html;
+          ageTimes(box);
           stackTables(box);
         } catch (error) {
           box.replaceChildren(error.message);
@@ -278,7 +281,7 @@ class MapPage {
     if (isSame) return this.fillSlots(this.panel, true); // nothing is closed, and what was asked by opening it stays
     const box = element("div"), isOurs = this.panel.contains(document.activeElement), { limit } = document.activeElement.dataset;
     box.innerHTML = html;
-    for (const time of box.querySelectorAll("time")) Object.assign(time, { title: time.textContent, textContent: aged(time.textContent) });
+    ageTimes(box);
     this.panel.replaceChildren(this.backButton(), box);
     stackTables(box);
     this.fillSlots();
@@ -296,13 +299,13 @@ class MapPage {
 
   backButton() {
     const isWithin = this.view.pod && (this.view.node || this.view.workload), step = isWithin ? { pod: "" } : { pod: "", node: "", workload: "" };
-    return element("button", { type: "button", onclick: () => this.choose(step) }, isWithin ? "← Back" : "← All workloads");
+    return element("button", { type: "button", onclick: () => this.choose(step) }, isWithin || this.view.filter ? "← Back" : "← All workloads");
   }
 
   listWorkloads() {
     this.filled = null;
-    const found = this.list; // what was answered about the same picture stays
-    if (found?.of === this.now && (found.box.querySelector(".cause") || !found.box.querySelector("[data-ask]"))) {
+    const found = this.list, { filter } = this.view; // what was answered about the same picture stays
+    if (found?.of === this.now && found.filter === filter && (found.box.querySelector(".cause") || !found.box.querySelector("[data-ask]"))) {
       if (!this.panel.contains(found.box)) {
         this.panel.replaceChildren(found.box);
         Object.assign(by("find"), { value: "" }).dispatchEvent(new Event("input"));
@@ -310,13 +313,14 @@ class MapPage {
       return this.reached("h2");
     }
     const typed = this.panel.contains(document.activeElement) && document.activeElement.id === "find" ? document.activeElement.value : null;
-    const box = element("div", {}, ...workloadList(this.now, Number(by("maps").dataset.at) < 2, {
-      workload: (workload) => this.choose({ workload, node: "", pod: "" }),
+    const [, title, , rows] = figuresOf(this.now)[filter] ?? [];
+    const box = element("div", {}, ...workloadList(this.now, Number(by("maps").dataset.at) < 2, { filter, title, rows }, {
+      all: () => this.choose({ filter: "" }), workload: (workload) => this.choose({ workload, node: "", pod: "" }),
       pod: (pod) => this.choose({ pod }),
       node: (node) => this.choose({ node, pod: "" }),
       find: (q) => ask(request("/api/find", this.view.steps, by("maps").dataset.at, { q })).catch(() => ({ pods: { number: 0 }, nodes: { number: 0 } })),
     }));
-    this.list = { of: this.now, box };
+    this.list = { of: this.now, filter, box };
     this.panel.replaceChildren(box);
     this.fillSlots();
     if (typed !== null) (Object.assign(by("find"), { value: typed }).dispatchEvent(new Event("input")), by("find").focus({ preventScroll: true }));
@@ -359,6 +363,15 @@ class MapPage {
     else if (dataset.without) this.go({ steps: steps.toSpliced(Number(dataset.without), 1), at: "" });
     else if (dataset.keep) this.go({ base: steps.join("\n"), beside: "base" });
     else if (dataset.copy !== undefined) copy(dataset.copy || location.href, target.closest("button"));
+    else if (dataset.to) this.lead(dataset.to);
+    if (dataset.said) target.closest("button").nextElementSibling.textContent = dataset.said;
+  }
+
+  // To a part of the page.
+  lead(to) {
+    if (to === "panel" || to === "find") this.choose({ pod: "", node: "", workload: "" });
+    else by(to).scrollIntoView();
+    if (to === "find") setTimeout(() => (by("find")?.focus({ preventScroll: true }), by("find")?.scrollIntoView({ block: "start" })));
   }
 
   // Keys: / finds, 1 to 5 are the figures, [ and ] go in time, Escape ends what is played or closes what is chosen.
@@ -366,7 +379,7 @@ class MapPage {
     const { key, target } = event, at = Number(by("maps").dataset.at);
     if (event.ctrlKey || event.metaKey || event.altKey || (target.closest("input, select, textarea") && key !== "Escape")) return;
     const button = by("trial").querySelector("[role=status] button"), { pod, node, workload } = this.view;
-    if (key === "/") by("parts").querySelector("[data-to=find]").click();
+    if (key === "/") this.lead("find");
     else if (key >= "1" && key <= "5") by("figures").querySelectorAll("button")[key - 1]?.click();
     else if (key === "[" && at > 0) this.go({ at: String(at - 1) });
     else if (key === "]" && at < this.frames.length - 1) this.go({ at: String(at + 1) });
@@ -391,11 +404,6 @@ class MapPage {
     });
     document.addEventListener("click", (event) => this.pressed(event));
     document.addEventListener("keydown", (event) => this.typed(event));
-    by("parts").addEventListener("click", ({ target: { dataset: { to } } }) => {
-      if (to === "panel" || to === "find") this.choose({ pod: "", node: "", workload: "" });
-      else if (to) by(to).scrollIntoView();
-      if (to === "find") setTimeout(() => (by("find")?.focus({ preventScroll: true }), by("find")?.scrollIntoView({ block: "start" })));
-    });
     for (const name of ["key", "beside"]) by(name).addEventListener("change", ({ target: { value } }) => this.go({ [name]: value }));
     by("fill").addEventListener("change", ({ target: { value } }) => this.go({ fill: value === "most" ? "" : value }));
     for (const [name, factor] of [["larger", 1.5], ["smaller", 1 / 1.5], ["whole", 0]]) by(name).addEventListener("click", () => this.now && this.map.zoom(factor));
@@ -411,6 +419,7 @@ class MapPage {
     const told = (event) => {
       const state = JSON.parse(event.data), age = ageWords(state.age);
       by("state").classList.toggle("warn", state.age > (state.live ? 60 : 3600));
+      by("state").title = `read at ${new Date(Date.now() - 1000 * state.age).toISOString()}`;
       by("state").replaceChildren(...breakable(state.name), ` · ${state.nodes} nodes · Kubernetes ${state.kubeVersion}${state.live || state.trouble ? ` · read ${age} ago` : ""}`);
       this.say("cluster", state.trouble ? `${state.trouble}. What is shown was read ${age} ago.` : "");
       this.say("server", "");

@@ -11,10 +11,10 @@ import { keyOf, stateOf, worstFirst } from "./workloads.js";
 const FEW = 12, ROWS = 200, MOST_DOMAINS = 9;
 
 // Name → [title, words, rows that it leaves], of workloads or of nodes.
-function figuresOf({ workloads, nodes }) {
+export function figuresOf({ workloads, nodes }) {
   const { hardExceeded: hard, softExceeded: soft, unjudged, missing } = workloads, waiting = workloads.waiting.map((each, row) => each - unjudged[row]);
   const rows = (kept) => workloads.name.map((_, row) => row).filter(kept);
-  const closed = nodes.flags.map((flags, node) => (flags & ~UNKNOWN ? node : -1)).filter((node) => node >= 0);
+  const closed = nodes.flags.map((flags, node) => (flags & ~UNKNOWN ? node : -1)).filter((node) => node >= 0).toSorted((a, b) => (nodes.flags[b] & NOT_READY) - (nodes.flags[a] & NOT_READY));
   return {
     pending: [sum(waiting), "pending", `pods of ${plural(rows((row) => waiting[row]).length, "workload")}`, rows((row) => waiting[row])],
     hard: [rows((row) => hard[row]).length, "over a hard maxSkew", "workloads", rows((row) => hard[row])],
@@ -25,8 +25,8 @@ function figuresOf({ workloads, nodes }) {
   };
 }
 
-// How many nodes are in which state, each counted once.
-const countsOfStates = ({ flags }, rows) => Object.entries(Object.groupBy(rows, (row) => words(flags[row] & ~UNKNOWN).replaceAll(", ", " and "))).map(([state, of]) => `${of.length} ${state}`).join(", ");
+// How many nodes are in which state, each counted once, as what is worst of it.
+const countsOfStates = ({ flags }, rows) => Object.entries(Object.groupBy(rows, (row) => words(flags[row] & NOT_READY || flags[row] & ~UNKNOWN).split(", ")[0])).map(([state, of]) => `${of.length} ${state}`).join(", ");
 
 export class Overview {
   // told.filter(name), told.workload(text), told.node(row)
@@ -70,11 +70,11 @@ export class Overview {
   }
 
   nodes(picture, key, rows) {
-    const { keys, nodes } = picture, ready = (row) => !(nodes.flags[row] & NOT_READY), order = rows.toSorted((a, b) => ready(a) - ready(b));
+    const { keys, nodes } = picture;
     const domain = (row) => keys[key]?.values[keys[key].of[row]] ?? "–", parts = Object.entries(Object.groupBy(rows, domain)).sort();
     const counts = parts.map(([name, own]) => `${name}: ${countsOfStates(nodes, own)}`);
     const line = (row) => tableRow(3, element("span", { title: nodes.name[row] }, nodes.name[row].split(".")[0]), () => this.told.node(row), [domain(row), element("span", { title: nodes.taints[row] }, aged(nodes.taints[row])), nodes.used.pods[row]]);
-    return [element("p", {}, counts.slice(0, MOST_DOMAINS).join(" · ")), ...this.table("Nodes that are not open", 3, ["Node", "Domain", "Why", "Pods"], order, line, "nodes")];
+    return [element("p", {}, counts.slice(0, MOST_DOMAINS).join(" · ")), ...this.table("Nodes that are not open", 3, ["Node", "Domain", "Why", "Pods"], rows, line, "nodes")];
   }
 
   table(title, wordy, heads, rows, line, noun) {

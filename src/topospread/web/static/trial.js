@@ -46,7 +46,8 @@ export class Trial {
     this.steps.innerHTML = told.stepsHtml;
     if (isRecorded) drillOfReport(this.steps.querySelector("a"));
     this.outcome.innerHTML = told.html;
-    this.outcome.querySelector(".local")?.toggleAttribute("hidden", !/^(localhost|127\.|\[::1)/.test(location.hostname));
+    const link = this.outcome.querySelector("[data-said]");
+    if (link && /^(localhost|127\.|\[::1)/.test(location.hostname)) link.dataset.said += ` ${location.hostname} is this machine: give others one file (“Share”).`;
     const file = by("one-file"), plain = file.dataset.plain ??= file.dataset.copy;
     file.nextElementSibling.textContent = file.dataset.copy = told.command ? `${told.command} -o html=page.html` : plain;
     stackTables(this.outcome);

@@ -1,6 +1,6 @@
 // The list of workloads: those with trouble first, and a field to find the others, pods and nodes too.
 
-import { element, plural, tries } from "./elements.js";
+import { aged, element, plural, tries } from "./elements.js";
 import { isRecorded } from "./recorded.js";
 import { skewWords } from "./spreads.js";
 
@@ -18,26 +18,27 @@ export function worstFirst({ workloads: { name, waiting, missing, unjudged, hard
   return rows.toSorted((a, b) => ranks.reduce((found, each) => found || each[b] - each[a], 0));
 }
 
-// told.workload(text), told.pod(text), told.node(name), told.find(text): the server's answer; isCaused: pending pods by cause
-export function workloadList(picture, isCaused, told) {
+// told.workload(text), told.pod(text), told.node(name), told.all(), told.find(text): the server's answer;
+// isCaused: pending pods by cause; a figure that filters: its title and rows, which are nodes of "closed"
+export function workloadList(picture, isCaused, { filter, title, rows }, told) {
   const { kind, namespace, name, replicas } = picture.workloads;
-  const order = worstFirst(picture);
+  const isOfNodes = filter === "closed", order = worstFirst(picture), kept = new Set(rows), { nodes } = picture;
   const list = element("ul", { className: "list" }), count = element("p", { className: "quiet", role: "status" });
   const fill = (text) => {
     const wanted = text.trim().toLowerCase();
-    const found = order.filter((row) => `${kind[row]} ${namespace[row]}/${name[row]}`.toLowerCase().includes(wanted));
-    list.replaceChildren(...found.slice(0, MOST).map((row) => element("li", {},
-      element("button", { type: "button", onclick: () => told.workload(keyOf(picture.workloads, row)) },
-        `${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted · `),
-        ...stateOf(picture, row)))));
-    const which = found.length > MOST ? `The first ${MOST} of ${found.length} workloads` : plural(found.length, "workload");
+    const isNodes = isOfNodes && !wanted; // what is typed is looked for everywhere
+    const found = isNodes ? rows : order.filter((row) => (!rows || wanted || kept.has(row)) && `${kind[row]} ${namespace[row]}/${name[row]}`.toLowerCase().includes(wanted));
+    const line = (row, choose, text, more, ...state) => element("button", { type: "button", onclick: choose }, `${text} `, element("span", { className: "quiet", title: isNodes ? nodes.taints[row] : "" }, more), ...state);
+    list.replaceChildren(...found.slice(0, MOST).map((row) => element("li", {}, isNodes ? line(row, () => told.node(nodes.name[row]), nodes.name[row].split(".")[0], aged(nodes.taints[row]))
+      : line(row, () => told.workload(keyOf(picture.workloads, row)), `${namespace[row]}/${name[row]}`, `${kind[row]}, ${replicas[row]} wanted · `, ...stateOf(picture, row)))));
+    const noun = isNodes ? "node" : "workload", which = found.length > MOST ? `The first ${MOST} of ${plural(found.length, noun)}` : plural(found.length, noun);
     const domains = wanted ? picture.keys.flatMap(({ key, values }) => values.filter((each) => each.toLowerCase().includes(wanted)).map((each) => tries(key, each))).slice(0, FEW) : [];
     offers.replaceChildren(...domains.map((each) => element("p", { className: "offers" }, ...each)));
     if (causes) causes.hidden = Boolean(wanted);
     count.textContent = found.length > 1 ? `${which}, the worst first.` : found.length ? `${which}.` : domains.length ? "" : "No workload matches.";
   };
   const others = element("div", { role: "status" }), offers = element("div", { role: "status" });
-  const causes = isCaused && picture.waiting ? element("div", { "data-ask": "/api/pending", "data-first": "causes" }) : null;
+  const causes = isCaused && picture.waiting && ["", "pending", "unjudged"].includes(filter) ? element("div", { "data-ask": "/api/pending", "data-first": "causes" }) : null;
   let pause = 0;
   const find = async (text) => {
     const answer = await told.find(text);
@@ -54,7 +55,8 @@ export function workloadList(picture, isCaused, told) {
   const field = element("input", { type: "search", id: "find", oninput: typed, autocomplete: "off",
     onkeydown: (event) => event.key === "Enter" && (list.querySelector("button") ?? others.querySelector("button"))?.click() });
   fill("");
-  return [element("h2", { tabIndex: -1 }, causes ? "Pods without a node" : "Workloads"), element("label", { htmlFor: "find" }, "Find a workload, pod, node or zone ", field), offers, ...(causes ? [causes, element("h3", {}, "Workloads")] : []), count, list, others];
+  const back = rows ? [element("button", { type: "button", onclick: told.all }, "← All workloads")] : [];
+  return [...back, element("h2", { tabIndex: -1 }, causes ? "Pods without a node" : isOfNodes ? "Nodes not open" : rows ? `Workloads: ${title}` : "Workloads"), element("label", { htmlFor: "find" }, "Find a workload, pod, node or zone ", field), offers, ...(causes ? [causes, element("h3", {}, "Workloads")] : []), count, list, others];
 }
 
 function found(title, { number, first }, choose, more = () => []) {
