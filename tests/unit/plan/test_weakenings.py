@@ -261,9 +261,12 @@ def test_a_weaker_constraint_is_a_no_although_other_workloads_may_take_the_room(
     old, new = OLD + CROWD, OLD.replace(edit.old, edit.new, 1) + CROWD
     code, text = planned(tmp_path, old, new, "-o", "json", "--seconds", "0.2")
     answer = json.loads(text)
-    worse = [each for each in answer["promises"] if each["verdict"] == "no" and each["ground"] == "alone"]
+    worse = [each for each in answer["promises"] if each["verdict"] == "no"]
     assert code == 1
-    assert "if other workloads leave room" in answer["says"]
+    # With the constraint, at least one pod is left even if the crowd fills a zone; without it, surely none.
+    is_certain = name == "constraint removed"
+    assert ("if other workloads leave room" in answer["says"]) is not is_certain
+    assert (worse[0]["ground"] == "alone") is not is_certain
     assert edit.says in worse[0]["lines"][0]["says"]
 
 
