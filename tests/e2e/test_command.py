@@ -382,7 +382,7 @@ def test_what_a_simulation_leaves_is_saved_and_read_by_every_command(tmp_path: P
     before, now = (json.loads(each.stdout) for each in (first, again))
     assert now["pending"][0]["message"] == before["pending"][0]["message"]
     assert [each["node"] for each in now["placements"]] == [None, None]
-    assert now["workloads"][0]["spread"][0]["domains"] == before["workloads"][0]["spread"][0]["domains"]
+    assert now["workloads"][0]["constraints"][0]["domains"] == before["workloads"][0]["constraints"][0]["domains"]
     assert json.loads(run("status", "-f", after, "-o", "json").stdout)["workloads"][0]["name"] == "web"
     assert run("why", "deploy/web", "-f", after).returncode == 1
     for words, said in (

@@ -352,3 +352,11 @@ def test_a_quorum_that_fewer_replicas_lose_is_named(tmp_path: Path) -> None:
     assert "zone loss, worst case" in said
     back = " ".join(plan(tmp_path, "new", "old", "--on", "zones=3,nodes=6,cpu=4", "--no-lint").stdout.split())
     assert "quorum" not in back
+
+
+def test_objects_of_the_cluster_that_both_states_replace_are_one_note(repository: Path) -> None:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"pods": "9"}}}
+    (repository / "cluster.yaml").write_text("\n---\n".join([APP % (3, ZONE), json.dumps(node)]))
+    done = plan(repository, "HEAD~1", "HEAD", "--on", "cluster.yaml", "--no-lint", "-f", "deploy")
+    said = " ".join(done.stdout.split())
+    assert "note: OLD and NEW replace what the cluster has: Deployment default/web" in said, said

@@ -99,7 +99,7 @@ def test_hashed_it_is_simulated_alike(control_plane: ControlPlane, snapshot: Pat
             names.name(theirs["name"], theirs["namespace"]),
             theirs["placed"],
         )
-        assert [each["skew"] for each in ours["spread"]] == [each["skew"] for each in theirs["spread"]]
+        assert [each["skew"] for each in ours["constraints"]] == [each["skew"] for each in theirs["constraints"]]
 
 
 def test_status_reads_it(control_plane: ControlPlane, snapshot: Path) -> None:

@@ -36,7 +36,7 @@ def test_every_cell_is_a_scalar() -> None:
     pending = ONCALL.status().frame("pending")
     assert pending.loc[pending["workloads"] == "shop/Deployment/checkout", "causes"].tolist() == [3]
     assert pending["pods"].str.startswith("shop/checkout-").all()
-    spread = ONCALL.simulate().frame("workloads.spread")
+    spread = ONCALL.simulate().frame("workloads.constraints")
     assert "eu-west-1a=2, eu-west-1b=2, eu-west-1c=1" in set(spread["domains"])
     for frame in (pending, spread):
         assert not any(isinstance(cell, dict | list | tuple) for row in frame.itertuples() for cell in row)
@@ -63,8 +63,9 @@ def test_a_group_that_is_not_judged_has_its_sentence_as_the_first_cause() -> Non
 
 def test_a_mapping_has_a_row_for_each_key() -> None:
     answer = ONCALL.simulate()
-    domains = answer.frame("workloads.spread.domains")
-    known = [(each.name, *pair) for each in answer.workloads for one in each.spread for pair in one.domains.items()]
+    domains = answer.frame("workloads.constraints.domains")
+    owned = [(each.name, one) for each in answer.workloads for one in each.constraints]
+    known = [(name, *pair) for name, one in owned for pair in one.domains.items()]
     assert [*zip(domains["workloads_name"], domains["domains"], domains["value"], strict=True)] == known
     assert ("checkout", "eu-west-1c") in {pair[:2] for pair in known}
 

@@ -59,7 +59,7 @@ class DrilledWorkload(Base, frozen=True, kw_only=True):
     pending: Annotated[int, Meta(description="Pods without a node.")]
     unjudged: Annotated[int, Meta(description="Pending pods that topospread cannot judge; they may have a node.")]
     terminating: Annotated[int, Meta(description="Terminating pods on NotReady nodes.")]
-    spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="Its constraints, before and after the step.")]
+    constraints: Annotated[tuple[SpreadOutcome, ...], Meta(description="Its constraints, before and after the step.")]
 
 
 class DrilledPods(Base, frozen=True, kw_only=True):
@@ -133,7 +133,7 @@ class FallbackGain(Base, frozen=True, kw_only=True):
     ready_soft: Annotated[int, Meta(description="Ready pods with the fallback.")]
     pending: Annotated[int, Meta(description="Pending pods without the fallback.")]
     pending_soft: Annotated[int, Meta(description="Pending pods with the fallback.")]
-    spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="The workload's constraints with the fallback.")]
+    constraints: Annotated[tuple[SpreadOutcome, ...], Meta(description="The workload's constraints with the fallback.")]
 
 
 class DrillResult(Answer, frozen=True, kw_only=True):
@@ -209,7 +209,7 @@ def drill_answer(
     remedies, untried = _fixes(drill)
     is_by_old = any(each.code == "matchLabelKeys" for each in remedies)
     skews = [
-        f"the rollout of {namespace_}/{name} leaves {noun_of(key)} skew up to {skew}, over maxSkew {limit}"
+        f"{namespace_}/{name} ends with {noun_of(key)} skew up to {skew}, over maxSkew {limit}"
         for ((_, namespace_, name), key), (skew, limit) in drill.left_skews.items()
         if is_by_old
     ]
@@ -226,7 +226,7 @@ def drill_answer(
         remedies=remedies,
         untried=untried,
         assumed=("the same whether unjudged pods find no node or any node",)
-        if drill.assumed is not None and verdict != "unknown"
+        if drill.unjudged and verdict != "unknown"
         else (),
         holds=verdict == "yes",
         steps=steps,
@@ -263,7 +263,7 @@ def _gains(drill: Drill, soft: Drill) -> Iterator[FallbackGain]:
                     ready_soft=now.ready,
                     pending=was.pending,
                     pending_soft=now.pending,
-                    spread=tuple(map(spread_outcome, now.spread)),
+                    constraints=tuple(map(spread_outcome, now.spread)),
                 )
 
 
@@ -381,15 +381,20 @@ _OLD_COUNTS = "a hard constraint without matchLabelKeys: [pod-template-hash] als
 def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged], skews: Sequence[str]) -> str:
     """Return the verdict's sentence: the skew and harm, or the ready pods without harm."""
     end, newly = drill.steps[-1], " newly" if drill.steps[0].pending else ""
-    # Name the lost pods that are not replaced even if they are not harm.
-    parts = [*([listed(skews, 1)] if skews else []), *harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
+    # Name the pods that the steps lost and that are not replaced, even if they are not harm.
+    lost_before = {each.key: each.pods for each in drill.steps[0].lost}
+    lost = tuple(each for each in end.lost if each.pods > lost_before.get(each.key, 0))
+    parts = [*([listed(skews, 1)] if skews else []), *harm_words(replace(drill.harm, lost=lost), verdict, newly)]
     pods = {pod for each in open_parts for pod in each.pods}
     unjudged, namespaces = len(pods), sorted({pod.partition("/")[0] for pod in pods})
-    if not unjudged and (not parts or verdict == "yes"):
-        steps = counted(len(drill.steps) - 1, "step")
-        ready = (
-            f"{counted(end.ready, 'pod')} {agreeing('are', end.ready)} ready after {steps}, and no pod is newly pending"
-        )
+    if verdict == "yes" or not (unjudged or parts):
+        ready = f"{counted(end.ready, 'pod')} {agreeing('are', end.ready)} ready"
+        rolled = [f"{each.namespace}/{each.name}" for each in end.rollouts if each.over]
+        if rolled:
+            names = listed(rolled, 2)
+            ready = f"the rollout of {names} is complete, {ready}, and no pod is{' newly' * bool(end.pending)} pending"
+        else:
+            ready += f" after {counted(len(drill.steps) - 1, 'step')}, and no pod is newly pending"
         parts.insert(0, ready)
     groups = (group for group in drill.steps[0].pending if not is_unjudged(group))
     before = {f"{group.namespace}/{pod}" for group in groups for pod in group.pods}
@@ -399,7 +404,7 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged], skews: Se
     if placed:
         of = f"{counted(len(before), 'pod')} that {agreeing('were', len(before))} pending"
         parts.append(f"{len(placed)} of {of} now {agreeing('have', len(placed))} a node")
-    if unjudged:
+    if unjudged and verdict == "unknown":
         of = f" of namespace{'s' * (len(namespaces) > 1)} {listed(namespaces, 2)}"
         where = of if drill.namespace is not None else ""
         parts.append(f"{counted(unjudged, 'pod')}{where} {agreeing('are', unjudged)} not judged")
@@ -435,4 +440,4 @@ def _event(each: DrillEvent) -> DrilledEvent:
 
 
 def _workload(each: WorkloadState, unjudged: int) -> DrilledWorkload:
-    return DrilledWorkload.like(each, unjudged=unjudged, spread=tuple(map(spread_outcome, each.spread)))
+    return DrilledWorkload.like(each, unjudged=unjudged, constraints=tuple(map(spread_outcome, each.spread)))

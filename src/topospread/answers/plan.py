@@ -55,6 +55,7 @@ from topospread.simulation.placing import Progress
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged
+from topospread.sources.collection import is_of_replacement
 from topospread.sources.folders import OTHER_AT_INSTALLATION
 
 from .asked import about
@@ -65,6 +66,7 @@ from .undeclared import UndeclaredPromise, undeclared
 from .words import counted, joined, listed
 
 _MOST_CAUSES = 3
+_MOST_OWN = 5
 _FEWER_LEFT = "nothing is proved to get worse, but a zone loss leaves fewer simulated pods of"
 _FEWER_READY = "losses leave more pods, but fewer are ready afterwards:"
 _MOST_FIXED = 3
@@ -423,7 +425,10 @@ def plan(  # noqa: PLR0913 - keyword arguments
         only_in(findings[1], findings[0]),
         only_in(findings[0], findings[1]),
         # An equal note may be about changed templates.
-        notes=tuple(each for each in new.notes if each not in old.notes or OTHER_AT_INSTALLATION in each),
+        notes=(
+            *(each for each in new.notes if each not in old.notes or OTHER_AT_INSTALLATION in each),
+            *(_replaced(old, new) if old is not new else _unaffected(new, settings)),
+        ),
         left_out=left_out,
     )
 
@@ -636,6 +641,22 @@ def _told_of_input(
         yield f"read from OLD, although NEW differs: {listed([*changed], _MOST_CAUSES)}"
 
 
+def _replaced(old: Inventory, new: Inventory) -> Iterator[str]:
+    """Yield one note on the objects of the cluster that manifests of both states replace."""
+    if both := [each for each in new.notes if each in old.notes and is_of_replacement(each)]:
+        names = listed([each.partition(" of ")[0] for each in both], _MOST_CAUSES)
+        yield f"OLD and NEW replace what the cluster has: {names}"
+
+
+def _unaffected(inventory: Inventory, settings: Iterable[SettingSides]) -> Iterator[str]:
+    """Yield a note on the workloads with constraints of their own if the default constraints differ."""
+    items = (each for attribute in LISTS.values() for each in getattr(inventory, attribute))
+    own = [each for each in items if each.spec.template.spec.topology_spread_constraints]
+    if own and any(each.setting == "default constraints" for each in settings):
+        names = listed([f"{each.namespace or 'default'}/{each.name}" for each in own], _MOST_OWN)
+        yield f"default constraints do not affect {counted(len(own), 'workload')} with own constraints: {names}"
+
+
 def _is_set(sides: tuple[SimulationOptions, SimulationOptions]) -> bool:
     """Return whether the versions are equal, or a configuration or feature gates are also set."""
     return sides[0].kube_version == sides[1].kube_version or any(
@@ -792,9 +813,9 @@ def _says(
         for key, was in before.items()
         if (now := after.get(key)) is not None and now.most < was.most
     ]
-    told = listed(fewer, _MOST_CAUSES)
+    told = f"it is proved that {listed(fewer, _MOST_CAUSES)}, but not that fewer do" if fewer else ""
     open_parts = " and ".join(filter(None, (hangs, parts)))
-    return "; ".join(filter(None, ("nothing is proved to get worse", told, open_parts)))
+    return "; ".join(filter(None, (told or "nothing is proved to get worse", open_parts)))
 
 
 def _refusals(refused: Iterable[tuple[ObjectKey, str, ChangedLine]]) -> Iterator[Cause]:

@@ -142,7 +142,7 @@ def _bound(found: result.Rebalance) -> str:
 def _causes(found: result.Rebalance) -> Iterator[Cause]:
     for each in found.unmet:
         code = "placed-back" if each.returns else "not-movable"
-        says = f"{each.workload}, {each.topology_key}, skew {each.skew}: {each.why}"
+        says = f"{each.workload}, {each.topology_key}, skew {each.skew} instead of {each.highest}: {each.why}"
         yield Cause(code=code, says=says, objects=(each.workload,))
 
 

@@ -57,7 +57,7 @@ class PlacedWorkload(Base, frozen=True, kw_only=True):
         Bounds, Meta(description="Least and most pods on nodes; both are `placed` if every pod is judged.")
     ]
     pending: Annotated[int, Meta(description="Its pods without a node, created or not.")]
-    spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="Each constraint in force.")]
+    constraints: Annotated[tuple[SpreadOutcome, ...], Meta(description="Each constraint in force.")]
     notes: Annotated[tuple[str, ...], Meta(description="Sentences about the workload.")]
 
 
@@ -212,7 +212,7 @@ def simulation_answer(
         traffic=traffic,
         warnings=(
             *result.warnings,
-            *missed_selectors((f"{each.namespace}/{each.name}", each.spread) for each in workloads),
+            *missed_selectors((f"{each.namespace}/{each.name}", each.constraints) for each in workloads),
         ),
         notes=(*result.notes, *beside),
     )
@@ -316,7 +316,7 @@ def _workload(each: WorkloadResult, result: Simulated) -> PlacedWorkload:
             name=scaled.name, min_replicas=scaled.least, max_replicas=scaled.most, given_replicas=scaled.given
         ),
         placed_bounds=result.bounds.get(f"{each.namespace}/{each.kind}/{each.name}", Bounds.exactly(each.placed)),
-        spread=tuple(map(spread_outcome, each.spread)),
+        constraints=tuple(map(spread_outcome, each.spread)),
         notes=tuple(each.notes),
     )
 

@@ -20,9 +20,9 @@ from .usage import Explained
 HELP = """\
 Show how many more replicas of a workload fit, and what limits them.
 
-The answer is yes if --more replicas fit without evictions. If it is no, one more node is tried in each zone. Then the
-fewest nodes to add are searched for, or with --pools the cheapest. TARGET deploy/web=2,deploy/api=1 adds two web
-replicas and one api replica in each round.
+The answer is yes if --more replicas and the TARGETs' pending pods fit without evictions. If it is no, one more node
+is tried in each zone. Then the fewest nodes to add are searched for, or with --pools the cheapest. TARGET
+deploy/web=2,deploy/api=1 adds two web replicas and one api replica in each round.
 
 \b
 Examples:

@@ -217,7 +217,7 @@ def play_runs(
         partial = with_ranges(done)
         raise Interrupted(with_fields(partial, partial=f"ended in run {len(done) + 1} of {number}")) from None
     found = with_fields(with_ranges(done), begun=begun)
-    if not found.unjudged or options.assumes_unjudged:
+    if not found.unjudged or found.unaffected or options.assumes_unjudged:
         return found
     assumed = with_fields(begun, options=with_fields(options, assumes_unjudged=True))
     return with_fields(found, assumed=play_runs(assumed, len(done)))

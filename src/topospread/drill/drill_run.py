@@ -22,6 +22,7 @@ from topospread.simulation.pending import pending_group
 from topospread.simulation.result import DomainSpreads, PendingGroup, PoolUse, WorkloadSpread
 from topospread.simulation.run import PodOutcome, spreads
 from topospread.simulation.scaling import PoolScaler
+from topospread.simulation.unknown import is_unjudged
 
 from .autoscaling import autoscale
 from .choosing import chosen
@@ -71,6 +72,11 @@ class PoolGrowth:
         keys = {ZONE, REGION, *(choice.labels if choice is not None else ())}
         for each in map(self._state.node, names):
             self._failed |= {(key, each.labels[key]) for key in keys if key in each.labels}
+
+    @property
+    def has_pools(self) -> bool:
+        """True if nodes may be added."""
+        return bool(self._scaler.pools)
 
     def _lost(self) -> set[Domain]:
         """Return the failed domains without a Ready node."""
@@ -172,24 +178,33 @@ class DrillRun:
                 outcomes.append(self.take(step, steps[number + 1] if number + 1 < len(steps) else None))
             except KeyboardInterrupt:
                 raise Interrupted(self.drill(outcomes, f"ended in step {number + 1} of {len(steps)}")) from None
-        return self.drill(outcomes)
+        return self.drill(outcomes, steps=steps)
 
-    def drill(self, outcomes: Sequence[StepOutcome], partial: str = "") -> Drill:
+    def drill(self, outcomes: Sequence[StepOutcome], partial: str = "", steps: Sequence[Step] = ()) -> Drill:
         """Return the result of the steps so far. ``partial`` is the reason for an early stop."""
         state = self.state
         workloads = () if partial else tuple(self._workload_state(each) for each in state.run.plan.workloads)
-        first, *steps = outcomes
+        first, *left = outcomes
         changed = {key_of(each) for outcome in outcomes for each in outcome.changed}
         at_first = tuple(each for each in self._at_first if key_of(each) in changed)
         return Drill(
-            (replace(first, changed=at_first), *steps),
+            (replace(first, changed=at_first), *left),
             len(state.cluster.nodes),
             workloads,
             (*state.warnings, *not_rolled_out(state.run.plan.workloads, outcomes)),
             tuple(state.notes),
             partial=partial,
+            unaffected=self.is_unaffected(steps, outcomes),
             pools=self._growth.uses({spread.topology_key for each in workloads for spread in each.spread}),
         )
+
+    def is_unaffected(self, steps: Sequence[Step], outcomes: Sequence[StepOutcome]) -> bool:
+        """Return whether unjudged pods exist and cannot change the harm of the finished steps."""
+        if self.falls_back or self._growth.has_pools or not any(map(is_unjudged, outcomes[0].pending)):
+            return False
+        from .unaffected import is_unaffected
+
+        return is_unaffected(self.state, steps, outcomes)
 
     def begin(self) -> StepOutcome:
         """Return the initial state, once the cluster is stable."""
@@ -244,6 +259,8 @@ class DrillRun:
         match step:
             case Fail():
                 names = self._chosen(step.nodes, step)
+                if state.down.issuperset(names):
+                    state.warnings[f"{step}: its nodes are NotReady already"] = None
                 self._growth.fail(names, step.nodes)
                 self._failures.fail(names)
             case Recover():

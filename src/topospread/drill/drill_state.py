@@ -34,6 +34,8 @@ from .random_choices import RandomChoices
 from .replacement_pods import ReplacementPods
 from .result import DrillEvent, DrillPod, EventKind
 
+REPLACED = "replaced by a rollout"
+"""Reason for deleting old pods."""
 _NANOSECONDS = 1_000_000_000
 
 
@@ -230,7 +232,7 @@ class DrillState:
         gone, there = [], []
         for each in pods:
             there.append(there_of(each))
-            self._forget(each)
+            self._forget(each, rolls=why == REPLACED)
             gone.append(each)
         if gone:
             self.note("evicted", pods=there, detail=why)
@@ -244,7 +246,7 @@ class DrillState:
             self.ended(each)
         self.note("lost", pods=[there_of(each) for each in pods])
 
-    def _forget(self, pod: FollowedPod) -> None:
+    def _forget(self, pod: FollowedPod, *, rolls: bool = False) -> None:
         run = self.run
         run.owners.pop(pod.key, None)
         run.placed_here.pop(pod.key, None)
@@ -259,7 +261,7 @@ class DrillState:
             self.pods.remove(pod)
             return
         if self.is_ready(pod):
-            self.health.lost(pod)
+            self.health.lost(pod, rolls=rolls)
         if pod.node not in self.down:
             if not self.draws.ends_slowly:
                 self._remove(pod)

@@ -135,7 +135,9 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     devices = play.state.cluster.objects.devices
     constraints = spreads(play.state.run)
     named = ((f"{each.namespace}/{each.name}", constraints.get(id(each), ())) for each in own)
-    warnings = (*play.state.warnings, *missed_selectors(named))
+    warnings = [*play.state.warnings, *missed_selectors(named)]
+    if play.state.down and kind != "deploy":
+        warnings.append(f"nodes that are already NotReady: {len(play.state.down)}; no drill fails them")
 
     def ask(target: tuple[str, Step]) -> _Found:
         return bracketed(target, _outcome(target, begin, play.go_on(target[1]), play, namespace))
@@ -148,7 +150,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     def bracketed(target: tuple[str, Step], found: _Found) -> _Found:
         """Return the outcome. Its verdict becomes no if harm also results when unmodelled filters admit every node."""
         outcome, parts = found
-        if not outcome.unjudged or not _has_harm(outcome):
+        if outcome.verdict != "unknown" or not _has_harm(outcome):
             return found
         other, _ = anew(target, replace(options, assumes_unjudged=True))
         return (replace_fields(outcome, verdict="no") if other.verdict == "no" else outcome), parts
@@ -160,7 +162,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         ordered = sorted(found, key=lambda each: _goodness(each[0]))
         unjudged = merged_parts(*(parts for _, parts in ordered))
         outcomes = tuple(outcome for outcome, _ in ordered)
-        return EachDrill(kind, outcomes, warnings, partial, part, unjudged, namespace)
+        return EachDrill(kind, outcomes, tuple(warnings), partial, part, unjudged, namespace)
 
     _look_once(play)
     devices.share(devices, max(len(targets), 1))
@@ -212,9 +214,12 @@ def _terse(inventory: Inventory, options: SimulationOptions) -> DrillRun:
 
 
 def targets_of(play: DrillRun, kind: EachKind) -> list[tuple[str, Step]]:
-    """Return the name of each zone, node or Deployment, with the step that fails or rolls it out."""
+    """Return the name of each zone, node or Deployment, with the step that fails or rolls it out.
+
+    Nodes that are NotReady already cannot fail, nor zones of only such nodes.
+    """
     state = play.state
-    nodes = [each for each in state.cluster.nodes.nodes if each is not None]
+    nodes = [each for each in state.cluster.nodes.nodes if each is not None and each.name not in state.down]
     if kind == "deploy":
         deployments = [each for each in state.run.plan.workloads if each.kind == "Deployment" and each.replicas]
         return [
@@ -229,6 +234,8 @@ def targets_of(play: DrillRun, kind: EachKind) -> list[tuple[str, Step]]:
 def _outcome(
     target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome, play: DrillRun, namespace: str | None
 ) -> _Found:
+    is_judged = play.is_unaffected([target[1]], [begin, outcome])
+    evicted = {f"{pod.namespace}/{pod.name}" for each in outcome.events if each.kind == "evicted" for pod in each.pods}
     begin, outcome = step_within(begin, namespace), step_within(outcome, namespace)
     open_before, open_after = (
         sum(len(each.pods) for each in step.pending if is_unjudged(each)) for step in (begin, outcome)
@@ -244,16 +251,18 @@ def _outcome(
         ),
         pending=sum(each.pods for each in pending),
         pending_of=tuple(f"{each.namespace}/{each.workload.partition('/')[2]}" for each in pending),
-        broken=tuple(each.budget for each in outcome.breaches if each.budget not in broken),
+        broken=tuple(each.budget for each in outcome.breaches if not (each.by_rollout or each.budget in broken)),
         stuck=any(not each.over for each in outcome.rollouts),
         settled=outcome.ends - outcome.begins,
-        not_replaced=tuple(each.key for each in not_replaced(play.state) if namespace in (None, each.namespace)),
+        not_replaced=tuple(
+            each.key for each in not_replaced(play.state) if each.key in evicted and namespace in (None, each.namespace)
+        ),
         lost_quorum=newly_lost(begin, outcome),
         unjudged=max(open_before, open_after),
         verdict="yes",
         holds=False,
     )
-    verdict: Word = "unknown" if found.unjudged else "no" if _has_harm(found) else "yes"
+    verdict: Word = "unknown" if found.unjudged and not is_judged else "no" if _has_harm(found) else "yes"
     judged = replace_fields(found, verdict=verdict, holds=verdict == "yes")
     return judged, unjudged_parts([*begin.pending, *outcome.pending])
 

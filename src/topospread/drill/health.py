@@ -64,7 +64,7 @@ class Health:
         self._selecting: dict[tuple[str, frozenset[tuple[str, str]]], list[FollowedBudget]] = {}
         self.ready: Counter[ObjectKey] = Counter()
         self.fewest: dict[ObjectKey, int] = before.fewest if before else {}
-        self.breaches: dict[str, BrokenBudget] = before.breaches if before else {}
+        self.breaches: dict[tuple[str, bool], BrokenBudget] = before.breaches if before else {}
         for budget in cluster.objects.pod_disruption_budgets.values():
             selector = budget_selector(budget)
             if selector is not None:
@@ -106,20 +106,21 @@ class Health:
         for budget in self.budgets_of(pod):
             budget.healthy += 1
 
-    def lost(self, pod: FollowedPod) -> None:
-        """Record that a pod is no longer ready."""
+    def lost(self, pod: FollowedPod, *, rolls: bool = False) -> None:
+        """Record that a pod is no longer ready. ``rolls``: whether a rollout deletes it, which no budget limits."""
         if pod.workload is not None:
             key = key_of(pod.workload)
             self.ready[key] -= 1
             self.fewest[key] = min(self.fewest.get(key, self.ready[key]), self.ready[key])
         for budget in self.budgets_of(pod):
             budget.healthy -= 1
-            self._note(budget)
+            self._note(budget, rolls=rolls)
 
-    def _note(self, budget: FollowedBudget) -> None:
-        worst = self.breaches.get(budget.name)
+    def _note(self, budget: FollowedBudget, *, rolls: bool = False) -> None:
+        worst = self.breaches.get((budget.name, rolls))
         if budget.healthy < budget.needed and (worst is None or budget.healthy < worst.healthy):
-            self.breaches[budget.name] = BrokenBudget(budget.name, self._now(), budget.healthy, budget.needed)
+            broken = BrokenBudget(budget.name, self._now(), budget.healthy, budget.needed, rolls)
+            self.breaches[budget.name, rolls] = broken
 
     def note_breaches(self) -> None:
         """Record the budgets that have fewer healthy pods than they require, also if no pod was lost."""

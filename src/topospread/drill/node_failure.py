@@ -83,6 +83,8 @@ class NodeFailures:
     def fail(self, names: Sequence[str]) -> None:
         """Make nodes NotReady."""
         new = [each for each in names if each not in self._state.down]
+        if not new:
+            return
         self._state.go_down(new)
         self._state.note("down", nodes=new)
         self._state.at(self._state.now + self._grace, partial(self._notice, new))

@@ -112,6 +112,9 @@ class BrokenBudget(Base, frozen=True):
     at: Annotated[float, Meta(description="Seconds since the drill began.")]
     healthy: Annotated[int, Meta(description="Healthy pods at the worst moment.")]
     needed: Annotated[int, Meta(description="Healthy pods that the budget requires.")]
+    by_rollout: Annotated[
+        bool, Meta(description="Whether a rollout deleted the pods, which budgets do not limit. It is no harm then.")
+    ] = False
 
     @property
     def namespace(self) -> str:
@@ -333,7 +336,8 @@ class Drill(PlainData):
         warnings, notes: sentences for the user; warnings must be shown.
         partial: where the drill was interrupted; "" if it is complete.
         pools: use of the node pools, by name.
-        assumed: the same drill if unmodelled filters admit every node; None if all pods are judged.
+        assumed: the same drill if unmodelled filters admit every node; None if all pods are judged, or unaffected.
+        unaffected: whether no node for a pod that is not judged changes the harm (see `unaffected`).
         fallback: the same drill with hard constraints made soft while a domain is lost, if requested.
         namespace: the only namespace in the result (see `within`); None for all.
         elsewhere: the harm in all other namespaces; None if ``namespace`` is None.
@@ -351,6 +355,7 @@ class Drill(PlainData):
     others: tuple[Drill, ...] = field(default=(), repr=False, compare=False)
     pools: tuple[PoolUse, ...] = ()
     assumed: Drill | None = field(default=None, repr=False, compare=False)
+    unaffected: bool = False
     fallback: Drill | None = field(default=None, repr=False, compare=False)
     begun: Any = field(default=None, repr=False, compare=False)
     namespace: str | None = None
@@ -363,9 +368,9 @@ class Drill(PlainData):
 
     @property
     def breaches(self) -> tuple[BrokenBudget, ...]:
-        """PodDisruptionBudgets violated in any step after the beginning, each at its worst."""
+        """PodDisruptionBudgets violated in any step after the beginning, but not by rollouts, each at its worst."""
         worst: dict[str, BrokenBudget] = {}
-        for each in (breach for step in self.steps[1:] for breach in step.breaches):
+        for each in (breach for step in self.steps[1:] for breach in step.breaches if not breach.by_rollout):
             if each.budget not in worst or each.healthy < worst[each.budget].healthy:
                 worst[each.budget] = each
         return tuple(worst.values())
@@ -407,7 +412,7 @@ class Drill(PlainData):
     @property
     def verdict(self) -> Word:
         """Yes if the drill ends without harm; unknown if that depends on unmodelled parts."""
-        if self.assumed is None and not self.unjudged:
+        if self.unaffected or (self.assumed is None and not self.unjudged):
             return "no" if self.harm else "yes"
         certain = self._is_certain and (self.assumed is None or self.assumed.harm)
         return "no" if certain else "unknown"

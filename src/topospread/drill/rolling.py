@@ -26,13 +26,10 @@ from topospread.controllers.rolling import (
     to_remove,
 )
 
-from .drill_state import DrillState
+from .drill_state import REPLACED, DrillState
 from .pods import FollowedPod
 from .replacement_pods import is_of
 from .result import DrillRollout
-
-REPLACED = "replaced by a rollout"
-"""Reason for deleting old pods."""
 
 
 def template_item(state: DrillState, key: ObjectKey) -> Deployment | StatefulSet | DaemonSet | None:

@@ -23,10 +23,10 @@ from topospread.controllers.removal import removal_groups
 from topospread.controllers.rolling import to_create, to_remove
 from topospread.errors import UsageError
 
-from .drill_state import DrillState
+from .drill_state import REPLACED, DrillState
 from .placed_pods import bind_free, take_from_queue
 from .pods import FollowedPod
-from .rolling import REPLACED, RolledPods, template_item
+from .rolling import RolledPods, template_item
 from .steps import Rollout, RolloutStep
 
 

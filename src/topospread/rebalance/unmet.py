@@ -90,7 +90,7 @@ def _kept_out(trials: Trials, goal: Goal, movable: Movable) -> str:
         reason for name, rejection in verdict.rejected.items() if name in names for reason in rejection.reasons
     )
     domains = sorted(counts.counted.column.values[code] for code in receiving)
-    said = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
+    said = ", ".join(f"{number} {reason.removeprefix('node(s) ')}" for reason, number in reasons.most_common())
     return f"no node of {listed(domains, 3)} takes it" + (f" ({said})" if said else "")
 
 
@@ -104,11 +104,11 @@ def _comes_back(trials: Trials, goal: Goal, movable: Movable, tried: Tried, kept
     assert tried.row is not None, "it has a node"
     where = f"{names[tried.row]}{_in_domain(trials, goal, tried.row)}"
     again = "the same node" if tried.row == movable.row else where
-    how = "its scores put" if not (goal.hard or kept_out) else "it puts"
+    how = "the scores of kube-scheduler put" if not (goal.hard or kept_out) else "kube-scheduler puts"
+    left = f"{names[movable.row]}{_in_domain(trials, goal, movable.row)}"
     return (
-        f"kube-scheduler undoes it: {how} the replacement of {movable.key} on "
-        f"{names[movable.row]}{_in_domain(trials, goal, movable.row)} on {again}"
-        f"{', as ' if kept_out else ''}{kept_out}"
+        f"an eviction does not help: if {movable.key} leaves {left}, "
+        f"{how} its replacement on {again}{', because ' if kept_out else ''}{kept_out}"
     )
 
 

@@ -54,7 +54,7 @@ class WorkloadBounds(Base, frozen=True):
     replicas: Annotated[int, Meta(description="Desired number of pods.")]
     pending: Annotated[Bounds, Meta(description="Number of its pods without a node.")]
     same: Annotated[bool, Meta(description="Whether every order gave the same numbers.")]
-    spread: Annotated[tuple[SpreadBounds, ...], Meta(description="Each constraint in force.")]
+    constraints: Annotated[tuple[SpreadBounds, ...], Meta(description="Each constraint in force.")]
 
 
 @dataclass(frozen=True, slots=True)

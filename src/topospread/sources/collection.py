@@ -21,6 +21,7 @@ from .declared_promises import DeclarationPlaces
 from .objects import ReadObject, named
 
 _NAMES_SHOWN = 5
+_GIVES = " gives"
 _SCALED = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
@@ -106,7 +107,7 @@ class Collection:
     def notes(self) -> list[str]:
         """Return notes about replaced objects."""
         return [
-            f"{listed(names, _NAMES_SHOWN)} of {later} replace{'s' * (len(names) == 1)} what {earlier} gives"
+            f"{listed(names, _NAMES_SHOWN)} of {later} replace{'s' * (len(names) == 1)} what {earlier}{_GIVES}"
             for (earlier, later), names in self._replaced.items()
         ]
 
@@ -121,6 +122,11 @@ class Collection:
             if declared is not None:
                 inventory.declared[key] = declared
         inventory.places = self._places
+
+
+def is_of_replacement(note: str) -> bool:
+    """Return whether a note of an inventory is about replaced objects."""
+    return note.endswith(_GIVES)
 
 
 def applied(earlier: Inventory, later: Inventory) -> Inventory:

@@ -7,7 +7,7 @@ that a step applies is made in the step's manifest. Any other change is applied 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace as with_fields
 
 import msgspec
@@ -21,12 +21,12 @@ from topospread.api.pod import Pod
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import Deployment, StatefulSet
 from topospread.controllers.draining import BLOCKED_BY_BUDGET
-from topospread.controllers.planned import QueuedPod
+from topospread.controllers.planned import QueuedPod, Workload
 from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
 from topospread.drill.drill import BegunDrill, play_runs, within
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.patching import PatchedObject, patched, replaced
-from topospread.drill.result import Drill, Harm
+from topospread.drill.result import Drill, Harm, WorkloadState
 from topospread.drill.steps import Apply, Rollout
 from topospread.errors import TopospreadError
 from topospread.simulation.changed_specs import with_specs
@@ -72,23 +72,32 @@ class DrillFixes(msgspec.Struct, frozen=True):
 def fixes_of(drill: Drill) -> DrillFixes:
     """Return the changes that leave fewer pods newly pending at the end of a drill.
 
-    If no pod is newly pending, return the budgets that block a drain. Changes are sorted by newly pending pods, then by
-    the excess over maxSkew.
+    If no pod is newly pending, return the changes with which a drain evicts more pods, or a rollout leaves no skew.
+    Changes that help newly pending pods are sorted by these pods, then by the excess over maxSkew.
     """
     if not isinstance(drill.begun, BegunDrill) or drill.partial:
         return DrillFixes()
     search = _Search(drill, drill.begun)
-    return search.found() if drill.harm.pending else search.found_budgets()
+    return search.found() if drill.harm.pending else search.found_evictions()
 
 
 def _pending(harm: Harm | None) -> int:
     return sum(each.pods for each in harm.pending) if harm is not None else 0
 
 
+def _is_in(item: WorkloadState | Workload, workloads: Sequence[tuple[str, str]]) -> bool:
+    return (item.namespace, f"{item.kind}/{item.name}") in workloads
+
+
 class _Search:
     def __init__(self, drill: Drill, begun: BegunDrill) -> None:
         self._drill, self._begun = drill, begun
         self._before = _pending(drill.harm)
+        pending = {(each.namespace, each.workload) for each in drill.pending}
+        harmed = sorted(drill.harm.pending, key=lambda each: -each.pods) or drill.harm.not_evicted
+        self._harmed = [*dict.fromkeys((each.namespace, each.workload) for each in harmed)]
+        """(namespace, workload) of newly pending pods, most first; else of pods that are not evicted."""
+        self._harmed = [each for each in self._harmed if each in pending][:_WORKLOADS]
         given = begun.inventory
         self._cost = drill.runs * (
             20 + len(given.nodes) + len(given.pods) + sum(each.ready for each in drill.steps[:1])
@@ -121,16 +130,26 @@ class _Search:
         fixes.sort(key=lambda each: each.suggestion.worse)
         return DrillFixes(tuple(fixes), self._untried)
 
-    def found_budgets(self) -> DrillFixes:
+    def found_evictions(self) -> DrillFixes:
         """Return the fixes of a drill without newly pending pods.
 
         These are spread constraints that count only new pods, if a rollout leaves skew. If budgets block a drain, these
-        are budgets with room for one eviction, and workloads with one more pod.
+        are changes that run pending pods of the blocked workloads. If none helps, these are budgets with room for one
+        eviction, and workloads with one more pod.
         """
         drill, given = self._drill, self._begun.inventory
-        kinds = map(list, (self._revision_changes(), _budget_changes(drill, given), _scale_changes(drill, given)))
-        fixes = [self._try(_of_workloads(changes, changes[0].title)) for changes in kinds if changes]
-        return DrillFixes(tuple(filter(None, fixes)), self._untried)
+        fixes = list(self._tried_together(self._revision_changes()))
+        running = sorted(self._items(), key=lambda each: each.size) if self._harmed else ()
+        evicting = [*filter(None, map(self._try, running))]
+        evicting.sort(key=lambda each: len(each.harm.not_evicted))
+        for changes in (_budget_changes(drill, given), _scale_changes(drill, given)) if not evicting else ():
+            fixes += self._tried_together(changes)
+        return DrillFixes((*fixes, *evicting), self._untried)
+
+    def _tried_together(self, changes: Iterable[Change]) -> Iterator[DrillFix]:
+        parts = list(changes)
+        fix = self._try(_of_workloads(parts, parts[0].title)) if parts else None
+        yield from (fix,) if fix is not None else ()
 
     def _sets(self, items: Sequence[Change]) -> Iterator[DrillFix]:
         """Yield the smallest set of changes that leaves no pod newly pending."""
@@ -199,19 +218,21 @@ class _Search:
         return self._tried[change.title]
 
     def _exceeded(self, played: Drill) -> Iterator[ExceededSkew]:
-        """Yield the constraints whose unchanged maxSkew the harmed workloads exceed."""
-        harmed = {(each.namespace, each.workload) for each in self._drill.harm.pending}
-        allowed = {
-            (state.namespace, f"{state.kind}/{state.name}", each.arithmetic.position): each.max_skew
+        """Yield constraints whose unchanged maxSkew the harmed workloads exceed, or others by more than without."""
+        before = {
+            (*key_of(state), each.arithmetic.position): each
             for state in self._drill.workloads
             for each in state.spread
             if each.hard
         }
-        for state in played.workloads:
-            workload = state.namespace, f"{state.kind}/{state.name}"
-            if workload in harmed:
-                counted = (each.arithmetic for each in state.spread)
-                yield from exceeded((allowed.get((*workload, each.position)), each) for each in counted)
+        for state in sorted(played.workloads, key=lambda each: _is_in(each, self._harmed), reverse=True):
+            is_own = _is_in(state, self._harmed)
+            for each in state.spread:
+                was = before.get((*key_of(state), each.arithmetic.position))
+                if was is not None and (is_own or each.skew > was.skew):
+                    name = "" if is_own else f"{state.namespace}/{state.name}"
+                    found = exceeded([(was.max_skew, each.arithmetic)])
+                    yield from (replace(one, workload=name) for one in found)
 
     def _with(self, change: Change) -> BegunDrill:
         """Return the drill's input with a change applied.
@@ -239,7 +260,7 @@ class _Search:
         return with_fields(begun, inventory=inventory, manifests=manifests, steps=tuple(steps), options=options)
 
     def _items(self) -> Iterator[Change]:
-        """Yield changes of all workloads with newly pending pods, by kind, and cluster changes for the first one."""
+        """Yield changes of all harmed workloads, by kind, and cluster changes for the first one."""
         by_kind: dict[str, list[Change]] = {}
         cluster: list[Change] = []
         there = {(each.namespace, each.name) for each in self._begun.inventory.pods}
@@ -305,19 +326,17 @@ class _Search:
             yield strategy_change(change.object, at, surge, "25%")
 
     def _rejected(self) -> Iterator[tuple[QueuedPod, RejectionsPerNode]]:
-        """Yield a pending pod of each workload with newly pending pods, most pods first, in its final state."""
+        """Yield a pending pod of each harmed workload, in its final state."""
         begun = self._begun
         play = DrillRun(begun.inventory, begun.options, begun.manifests)
         play.says_how_spread = False
         play.play(begun.steps)
         waiting = play.state.pods.waiting.values()
         scheduler = play.state.run.scheduler
-        for harmed in sorted(self._drill.harm.pending, key=lambda each: -each.pods)[:_WORKLOADS]:
+        for harmed in self._harmed:
             for each in waiting:
                 workload = each.workload
-                if workload is None or each.queued is None:
-                    continue
-                if (each.namespace, f"{workload.kind}/{workload.name}") != (harmed.namespace, harmed.workload):
+                if workload is None or each.queued is None or not _is_in(workload, [harmed]):
                     continue
                 verdict = scheduler.verdict(each.pod, each.name)
                 if not verdict.error and not verdict.feasible:

@@ -103,7 +103,7 @@ def test_placements() -> None:
 
 
 def test_how_a_constraint_came_out() -> None:
-    (found,) = everything().to_dict()["workloads"][0]["spread"]
+    (found,) = everything().to_dict()["workloads"][0]["constraints"]
     assert found == {
         "topologyKey": "topology.kubernetes.io/zone",
         "whenUnsatisfiable": "DoNotSchedule",

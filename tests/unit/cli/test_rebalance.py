@@ -31,7 +31,7 @@ def run(*words: str) -> Done:
 def test_the_table_says_what_is_proved() -> None:
     done = run("-f", SHOP)
     assert done.returncode == 0, done.stderr
-    assert "fixes: shop/web over zones: 3 2 1 → 2 2 2, skew 2 → 0\n" in done.stdout
+    assert "fixes: shop/web over zones: 3 2 1 → 2 2 2, skew 2 → 0 (maxSkew 1)\n" in done.stdout
     assert done.stdout.startswith(
         "yes: 1 eviction restores 1 constraint; fewer are not enough (proved by an\n  integer program)\n"
     )

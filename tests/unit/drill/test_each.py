@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.rebalance.builders import standing
 from topospread.cluster.device_use import DeviceUse
 from topospread.drill.each import EachDrill, EachKind, drill_each
 from topospread.drill.forked import answers
@@ -16,6 +17,7 @@ from topospread.errors import UsageError
 from topospread.simulation.options import SimulationOptions
 
 from .builders import Json, at, budget, inventory, node, nodes, rolling, spread, told, workload
+from .test_unaffected import as_stateful_set, pending_on_devices
 
 SPREAD = {"topologySpreadConstraints": [spread()]}
 
@@ -47,7 +49,7 @@ def test_rollouts_that_get_stuck_are_named() -> None:
     found = each("deploy", *full, workload("Deployment", replicas=3, strategy=rolling(1, 0)))
     assert [(outcome.target, outcome.stuck, outcome.pending) for outcome in found.outcomes] == [("shop/web", True, 1)]
     assert found.verdict != "yes"
-    assert "its rollout is stuck" in found.answer().text()
+    assert "its rollout is stuck" in " ".join(found.answer().text().split())
 
 
 def test_workloads_of_which_nothing_is_left_are_named() -> None:
@@ -152,3 +154,29 @@ def test_only_one_namespace_is_judged_and_rows_name_its_pending_workloads() -> N
     assert [each.target for each in deployments] == ["ml/api"]
     with pytest.raises(UsageError, match='found in namespace "web"'):
         drill_each(inventory(*objects), "zone", SimulationOptions(), 1, namespace="web")
+
+
+def test_a_node_that_is_lost_already_is_not_failed_and_its_pods_are_no_harm_of_others() -> None:
+    lost = node("a1", "a")
+    lost["status"]["conditions"] = [{"type": "Ready", "status": "Unknown"}]
+    lost["spec"] = {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]}
+    on = {"a1": 1, "b1": 1, "c1": 1}
+    objects = [lost, *nodes("b", "c"), *as_stateful_set(standing(on, name="db"), "Parallel")]
+    found = each("node", *objects)
+    assert [(outcome.target, outcome.not_replaced) for outcome in found.outcomes] == [
+        ("b1", ("shop/db-1",)),
+        ("c1", ("shop/db-2",)),
+    ]
+    assert "warning: nodes that are already NotReady: 1; no drill fails them" in found.answer().text()
+    assert {outcome.target for outcome in each("zone", *objects).outcomes} == {"b", "c"}
+
+
+def test_pods_that_are_not_judged_and_cannot_change_a_failure_leave_its_verdict() -> None:
+    web = standing({"a1": 1, "b1": 1, "c1": 1}, spread())
+    found = each("node", *nodes("a", "a", "b", "b", "c", "c"), *web, *pending_on_devices(2, 1))
+    assert {outcome.verdict for outcome in found.outcomes} == {"yes"}
+    text = " ".join(found.answer().text().split())
+    words = "not judged: shop/infer-0, shop/infer-1; the verdict is the same whether they find nodes or not (-o wide)"
+    assert text.startswith(f"yes: none of 6 node failures does harm {words} NODE LOST")
+    assert "2 not judged" not in text
+    assert "to judge it: kubectl get resourceslices" in found.answer().text(wide=True)

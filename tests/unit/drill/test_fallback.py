@@ -22,7 +22,7 @@ def gains(objects: list[Json], *steps: Step) -> list[tuple[int, str, int, int, l
     answer = drill_answer(drill(inventory(*objects), steps, fallback=True))
     assert answer.fallback is not None
     return [
-        (each.step, each.name, each.pending, each.pending_soft, list(each.spread[0].domains.values()))
+        (each.step, each.name, each.pending, each.pending_soft, list(each.constraints[0].domains.values()))
         for each in answer.fallback
     ]
 

@@ -15,6 +15,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
 from topospread.drill.drill_run import DrillRun
+from topospread.drill.each import drill_each
 from topospread.drill.result import Drill, DrillRollout, SkewRange
 from topospread.drill.steps import AddNodes, Apply, Drain, Fail, Rollout, Scale
 from topospread.errors import UsageError
@@ -23,7 +24,7 @@ from topospread.simulation.run import prepare
 from topospread.why.repeated_simulation import RepeatedSimulation
 from topospread.why.rolling_update import RollingUpdate
 
-from .builders import ZONE, Json, at, inventory, node, nodes, rolling, spread, told, workload
+from .builders import ZONE, Json, at, budget, inventory, node, nodes, rolling, spread, told, workload
 
 SPREAD = {"topologySpreadConstraints": [spread()]}
 BY_REVISION = {"topologySpreadConstraints": [spread(matchLabelKeys=["pod-template-hash"])]}
@@ -203,3 +204,20 @@ def _volume_in(zone: str, name: str, size: int) -> Json:
         "nodeAffinity": {"required": {"nodeSelectorTerms": [reach]}},
     }
     return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec}
+
+
+def test_a_budget_that_a_rollout_goes_below_is_no_harm() -> None:
+    objects = [*nodes("a", "b", "c"), web(3, surge=1, unavailable=1), budget(minAvailable=3)]
+    found = told(objects, Rollout("deploy/web"))
+    assert [(each.healthy, each.needed, each.by_rollout) for each in found.steps[1].breaches] == [(2, 3, True)]
+    assert (found.verdict, found.breaches) == ("yes", ())
+    answer = found.answer()
+    assert answer.says == "the rollout of shop/web is complete, 3 pods are ready, and no pod is pending"
+    text = answer.text()
+    assert "the PodDisruptionBudget shop/web needs 3 and would block an eviction" in " ".join(text.split())
+    assert "TIME" not in text
+    assert "0:00" not in text
+    assert drill_each(inventory(*objects), "deploy", SimulationOptions(), 1).verdict == "yes"
+    lost = told(objects, Rollout("deploy/web"), Fail(at("zone=a")))
+    assert [each.by_rollout for each in lost.breaches] == [False]
+    assert lost.verdict == "no"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from tests.unit.drill.builders import ZONE, inventory, nodes, spread, workload
+from tests.unit.drill.builders import ZONE, inventory, node, nodes, spread, workload
 from topospread.answers.plan import plan
 from topospread.api.pod import Pod
 from topospread.api.well_known_labels import HOSTNAME
@@ -83,3 +83,16 @@ def test_the_loss_of_a_node_is_simulated_where_the_pods_are() -> None:
     answer = plan((states[0], states[1]), (SOFT, SOFT))
     (found,) = [each for each in answer.promises if each.event == "node-after"]
     assert (found.before, found.after) == (Bounds.exactly(1), Bounds.exactly(1)), "one of two pods has no node then"
+
+
+def test_a_bound_on_pods_that_are_not_judged_is_proved_and_workloads_with_own_constraints_are_named() -> None:
+    """Zone c has no room, so hard defaults admit one pod to each of two zones; whether these two fit is not judged."""
+    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]}
+    own = workload("Deployment", "own", 1, {"topologySpreadConstraints": [spread()]})
+    given = inventory(*nodes("a", "b"), node("c1", "c", cpu="0"), workload("Deployment", "train", 3, claims), own)
+    answer = plan((given, given), (SOFT, HARD), rolled_out=True)
+    assert answer.verdict == "unknown"
+    said = "it is proved that at most 2 pods of shop/train can find nodes, not 3, but not that fewer do; resourceClaims"
+    assert answer.says.startswith(said), answer.says
+    assert "default constraints do not affect 1 workload with own constraints: shop/own" in answer.notes
+    assert not plan((given, given), (SOFT, SOFT), rolled_out=True).notes

@@ -169,7 +169,7 @@ def test_a_workload_whose_nodes_alone_differ_is_the_same_by_zone(contested: topo
         return SpreadBounds(key, "DoNotSchedule", 1, "pod", Bounds.exactly(0), domains)
 
     spreads = spread("topology.kubernetes.io/zone", 1), spread("kubernetes.io/hostname", 2)
-    web = WorkloadBounds("Deployment", "default", "web", 2, Bounds.exactly(0), same=False, spread=spreads)
+    web = WorkloadBounds("Deployment", "default", "web", 2, Bounds.exactly(0), same=False, constraints=spreads)
     found = simulate_orders(contested, 1, SimulationOptions()).answer()
     text = msgspec.structs.replace(found, workloads=(web,)).text()
     assert text.endswith("same by zone in every order: 1 workload: default/web\n")

@@ -61,7 +61,7 @@ def test_findings_stand_at_their_lines() -> None:
 def test_pods_land_where_they_would() -> None:
     told = judged(WEB.replace("io/zon", "io/zone")).to_dict()
 
-    (spread,) = told["simulation"]["workloads"][0]["spread"]
+    (spread,) = told["simulation"]["workloads"][0]["constraints"]
     assert told["problems"] == []
     assert sorted(spread["domains"].values()) == [1, 1, 2]
 

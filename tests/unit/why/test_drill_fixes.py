@@ -185,6 +185,18 @@ def test_a_workload_whose_rollout_would_get_stuck_keeps_its_template() -> None:
     assert (honor.pending_without, honor.pending) == (4, 2)
 
 
+def test_a_budget_that_lacks_healthy_pods_blocks_no_drain_if_its_pending_pods_run() -> None:
+    closed = node("c1", "c", unschedulable=True)
+    objects = [*nodes("a", "a", "b", "b"), closed, web(replicas=4), budget(maxUnavailable=1)]
+    answer = told(objects, Drain(at("node=a1"))).answer()
+    (left,) = answer.steps[1].not_evicted
+    assert left.why == "The disruption budget shop/web needs 3 healthy pods and has 2 currently"
+    fix = answer.remedies[0]
+    assert (fix.code, fix.command, fix.not_evicted) == ("uncordon", ("kubectl", "uncordon", "c1"), 0)
+    text = " ".join(answer.text().split())
+    assert text.startswith("no: 1 pod not evicted fix: kubectl uncordon c1 tried: the drain evicts every pod")
+
+
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
@@ -204,10 +216,10 @@ def test_a_budget_that_blocks_a_drain_is_given_room_for_one_eviction(spec: Json,
     assert all(f"fix: {each.says} (tried: the drain evicts every pod)" in text for each in answer.remedies)
 
 
-def test_a_rollout_that_leaves_skew_names_the_constraint_first_and_counts_only_new_pods() -> None:
-    objects = [*nodes(*"abc"), web(replicas=6), budget(minAvailable=6)]
-    answer = told(objects, Rollout("shop/deploy/web"), runs=8).answer()
-    assert answer.says.startswith("the rollout of shop/web leaves zone skew up to 3, over maxSkew 1; 1 PodDisruption")
+def test_a_rollout_that_leaves_skew_names_the_constraint_and_counts_only_new_pods() -> None:
+    answer = told([*nodes(*"abc"), web(replicas=6)], Rollout("shop/deploy/web"), runs=8).answer()
+    ready = "the rollout of shop/web is complete, 6 pods are ready, and no pod is pending"
+    assert answer.says == f"{ready}; shop/web ends with zone skew up to 3, over maxSkew 1"
     assert [each.code for each in answer.causes] == ["old-pods-count"]
     fix = answer.remedies[0]
     assert fix.says == "matchLabelKeys: [pod-template-hash] of shop/web"

@@ -15,7 +15,7 @@ from topospread.base import Bounds
 from topospread.drill.result import SkewRange
 from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
 
-from .pending import fix_facts, fix_sections, pending_sections, unjudged_facts, why_facts
+from .pending import fix_facts, fix_sections, pending_sections, unaffected_facts, unjudged_facts, why_facts
 from .pools import pool_table
 from .spread_table import Row, constraint_sections, legend, matrix, matrix_key
 from .traffic import traffic_steps
@@ -36,7 +36,7 @@ def page(answer: DrillResult) -> Page:
         *why_facts(*_newly_pending(answer)),
         *(Fact("why", each.says) for each in answer.causes if not answer.newly_pending),
         *fix_facts(_first_fixes(answer.remedies), answer.untried),
-        *unjudged_facts(answer.unjudged),
+        *(unjudged_facts(answer.unjudged) if answer.verdict == "unknown" else _unjudged(answer)),
         *_facts(answer),
     ]
     rows = list(_workloads(answer))
@@ -44,14 +44,14 @@ def page(answer: DrillResult) -> Page:
         key = matrix_key(spread for _, spread, *_ in rows)
         heads = ("BEFORE", "WORST", "END", "PENDING" if any(each.pending for each in _last(answer)) else "")
         table = matrix(rows, heads, key)
-        counts = ((each, one) for each in _last(answer) for one in each.spread if one.topology_key == key)
+        counts = ((each, one) for each in _last(answer) for one in each.constraints if one.topology_key == key)
         fewer = any(one.domains and sum(one.domains.values()) < each.ready for each, one in counts)
         parts.append(Section("", (table, *legend(table, fewer=fewer))))
     if answer.fallback:
         rows = [
             (
                 f"{each.namespace}/{each.name}",
-                each.spread,
+                each.constraints,
                 (each.step, f"{each.ready_soft}/{each.replicas}", each.pending_soft),
                 "",
             )
@@ -60,11 +60,12 @@ def page(answer: DrillResult) -> Page:
         title = "If hard constraints become soft while a domain is lost:"
         key = matrix_key(spread for _, spread, *_ in rows)
         parts.append(Section(title, (matrix(rows, ("AFTER STEP", "READY", "PENDING"), key),)))
+    timed = any(step.ends for step in answer.steps)
     if len(answer.steps) > 2 or answer.ranges:
-        parts.append(Section("", (_steps(answer),)))
+        parts.append(Section("", (_steps(answer, timed=timed),)))
     for number, step in enumerate(answer.steps):
         if step.events:
-            parts.append(Section("", (_events(number, step),), wide=not number))
+            parts.append(Section("", (_events(number, step, timed=timed),), wide=not number))
     if answer.pools:
         parts.append(Section("", (pool_table(answer.pools),)))
     moved = [
@@ -78,16 +79,30 @@ def page(answer: DrillResult) -> Page:
     if remarks:
         parts.append(Section("", tuple(Fact("note", _after(each, at, answer)) for each, at in remarks.items())))
     parts += _mending(answer)
+    if answer.unjudged and answer.verdict != "unknown":
+        parts.append(Section("", tuple(unjudged_facts(answer.unjudged)), wide=True))
     parts += fix_sections(answer.remedies)
     parts += pending_sections(end.pending)
     parts += _drawn(answer)
     for each in _last(answer):
         at = max(number for number, step in enumerate(answer.steps) if each in step.workloads)
         moments = (f"before step {at}" if at else "at first", "at the end")
-        parts += constraint_sections(each.spread, f"{each.namespace}/{each.name}", moments)
+        parts += constraint_sections(each.constraints, f"{each.namespace}/{each.name}", moments)
     if answer.notes:
         parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page("Drill", tuple(parts))
+
+
+def _unjudged(answer: DrillResult) -> Iterator[Fact]:
+    """Yield the pods that are not judged in a line, if they do not matter for the verdict."""
+    groups = [each for step in (answer.steps[0], answer.steps[-1]) for each in step.pending]
+    open_ = {pod for each in answer.unjudged for pod in each.pods}
+    names = (
+        f"{each.namespace}/{each.workload.partition('/')[2]}"
+        for each in groups
+        if any(f"{each.namespace}/{pod}" in open_ for pod in each.pods)
+    )
+    return unaffected_facts(answer.unjudged, [*dict.fromkeys(names)])
 
 
 def _newly_pending(answer: DrillResult) -> tuple[list[PendingPods], list[int]]:
@@ -159,6 +174,7 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
             each.fewest + (before.unjudged if _is_only_failure(step) else each.unjudged)
             for (_, before), (step, each) in pairwise([told[0], *states])
         )
+        fewest = min(each.fewest for _, each in states)
         role: Role = "bad" if last.pending > last.unjudged else "unsure" if last.unjudged else ""
         judged, new = last.pending - last.unjudged, _new_of(answer, last)
         number = f"{judged or ''}"
@@ -167,17 +183,21 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
         pending = f"{number}{f' ? {last.unjudged}' if last.unjudged else ''}".strip()
         counts: tuple[Cell, ...] = (
             _ready(states[0][1].ready_before, told[0][1].replicas, begin.unjudged if begin is not None else 0),
-            f"{_span(min(each.fewest for _, each in states), most)}/{last.replicas}",
+            _ready(fewest, last.replicas, most - fewest),
             Span(_ready(last.ready, last.replicas, last.unjudged), role),
             Span(pending, role),
         )
-        held = next((each.only_domain for each in last.spread if each.only_domain), "")
-        yield f"{last.namespace}/{last.name}", last.spread, counts, f"all in {held}" if held else ""
+        held = next((each.only_domain for each in last.constraints if each.only_domain), "")
+        yield f"{last.namespace}/{last.name}", last.constraints, counts, f"all in {held}" if held else ""
 
 
 def _ready(ready: int, replicas: int, unjudged: int) -> str:
-    """Return the ready pods of a workload; if pods are not judged, the fewest and the most: ``0–3/3``."""
-    return f"{Bounds(least=ready, most=ready + unjudged)}/{replicas}"
+    """Return the ready pods of a workload; if pods are not judged, the fewest and the most: ``0–3/3``.
+
+    Old pods and unjudged new pods of a rollout may be more than the replicas; then the most is the replicas.
+    """
+    most = max(min(ready + unjudged, replicas), ready)
+    return f"{Bounds(least=ready, most=most)}/{replicas}"
 
 
 def _is_only_failure(step: DrillStep) -> bool:
@@ -192,12 +212,19 @@ _KEEPING = ("fail ", "recover ", "cordon ", "uncordon ", "drain ", "force-drain 
 def _balance(answer: DrillResult) -> Iterator[Fact]:
     """Yield the number of evicted pods, and how many of their replacements are placed or pending."""
     events = [each for step in answer.steps[1:] for each in step.events]
+    first, end = answer.steps[0], answer.steps[-1]
+    before = {(each.namespace, pod) for each in first.pending for pod in each.pods}
     evicted, placed = (
-        sum(len(group.nodes) for each in events for group in each.pods if each.kind == kind)
+        sum(
+            (group.namespace, pod) not in before or kind == "evicted"
+            for each in events
+            for group in each.pods
+            for pod in group.nodes
+            if each.kind == kind
+        )
         for kind in ("evicted", "placed")
     )
-    first, end = answer.steps[0], answer.steps[-1]
-    pending = sum(len(each.pods) for each in end.pending) - answer.pending_before
+    pending = sum((each.namespace, pod) not in before for each in end.pending for pod in each.pods)
     missing = evicted - placed - pending
     open_ = sum(each.unjudged for each in end.workloads) - sum(each.unjudged for each in first.workloads)
     pending -= open_
@@ -274,6 +301,10 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
         lacks = f"had {counted(each.healthy, 'healthy pod')} and needs {each.needed}"
         already = f"; it had only {early[each.budget]} before, so it does not count" if each.budget in early else ""
         yield Fact("budget", f"{each.budget} {lacks}, at {clock(each.at)}{already}")
+    for each in (breach for step in answer.steps for breach in step.breaches if breach.by_rollout):
+        healthy = f"{counted(each.healthy, 'pod')} {'is' if each.healthy == 1 else 'are'} healthy"
+        needs = f"the PodDisruptionBudget {each.budget} needs {each.needed} and would block an eviction"
+        yield Fact("budget", f"during the rollout {healthy}; {needs}")
     left: dict[str, list[str]] = {}
     for step in answer.steps:
         for pod in step.not_evicted:
@@ -322,7 +353,8 @@ def _ranges(answer: DrillResult) -> Iterator[Fact]:
                 )
 
 
-def _steps(answer: DrillResult) -> Table:
+def _steps(answer: DrillResult, *, timed: bool) -> Table:
+    """Return a row for each step: its ready and pending pods, and its begin and end if time passes."""
     rows: list[tuple[Cell, ...]] = []
     # A step lists only the workloads that it changes; the skew of others stays.
     latest: dict[tuple[str, ...], int] = {}
@@ -334,7 +366,7 @@ def _steps(answer: DrillResult) -> Table:
         unjudged = sum(each.unjudged for each in step.workloads)
         least = most = sum(len(group.pods) for group in step.pending)
         for one in step.workloads:
-            hard = [each.skew for each in one.spread if each.hard]
+            hard = [each.skew for each in one.constraints if each.hard]
             latest |= {key_of(one): max(hard)} if hard else {}
         skew = str(max(latest.values())) if latest else ""
         if answer.ranges and answer.ranges[number].skews:
@@ -343,16 +375,17 @@ def _steps(answer: DrillResult) -> Table:
             spans |= {(each.workload, each.topology_key): each for each in of_all.skews}
             skew = _span(max(each.least for each in spans.values()), max(each.most for each in spans.values()))
         pending = _span(least, most) if least < most or not unjudged else f"{least - unjudged} ? {unjudged}"
-        rows.append((_name(number, step), clock(step.begins), clock(step.ends), step.ready, fewest, pending, skew))
-    heads = "STEP", "BEGINS", "ENDS", "READY", "FEWEST READY" if answer.namespace is None else "", "PENDING", "SKEW"
-    return Table(heads, tuple(rows), most=50)
+        times = (clock(step.begins), clock(step.ends)) if timed else ()
+        rows.append((_name(number, step), *times, step.ready, fewest, pending, skew))
+    heads = "READY", "FEWEST READY" if answer.namespace is None else "", "PENDING", "SKEW"
+    return Table(("STEP", *(("BEGINS", "ENDS") if timed else ()), *heads), tuple(rows), most=50)
 
 
 def _span(least: int, most: int) -> str:
     return str(least) if least == most else f"{least}–{most}"
 
 
-def _events(number: int, step: DrillStep) -> Table:
+def _events(number: int, step: DrillStep, *, timed: bool) -> Table:
     groups = [[each] for each in step.events]
     if len(groups) > _EVENTS:
         alike: dict[tuple[str, str], list[DrilledEvent]] = {}
@@ -360,8 +393,8 @@ def _events(number: int, step: DrillStep) -> Table:
             target = each.detail.partition("=")[0] if each.kind == "scaled" else each.detail
             alike.setdefault((each.kind, target), []).append(each)
         groups = list(alike.values())
-    rows = tuple((_time(each), _said(each)) for each in groups)
-    return Table(("TIME", _name(number, step)), rows, most=_EVENTS)
+    rows = tuple((*((_time(each),) if timed else ()), _said(each)) for each in groups)
+    return Table((*(("TIME",) if timed else ()), _name(number, step)), rows, most=_EVENTS)
 
 
 def _time(events: Sequence[DrilledEvent]) -> str:
@@ -408,21 +441,25 @@ def _mending(answer: DrillResult) -> Iterator[Section]:
         removes = "1 eviction removes" if len(rows) == 1 else f"{len(rows)} evictions remove"
         title = f"{removes} the remaining skew, in this order:"
         yield Section(title, (Table(("EVICT", "FROM", "NEW POD ON"), rows),))
+        return
+    left = [one for each in answer.steps[-1].workloads for one in each.constraints if one.hard]
+    if any(one.skew > one.max_skew for one in left) and any(each.step.startswith("recover ") for each in answer.steps):
+        words = "the steps with --save FILE, then topospread rebalance --on FILE"
+        yield Section("", (Fact("next", f"evictions may remove the remaining skew: {words}"),))
 
 
 def _drawn(answer: DrillResult) -> Iterator[Section]:
     """Yield each domain's pods after each step as bars."""
     for last in _last(answer)[:_DRAWN]:
-        key = matrix_key([last.spread])
+        key = matrix_key([last.constraints])
         columns: list[dict[str, int]] = []
         for step in answer.steps:
             state = next(
                 (one for one in step.workloads if key_of(one) == key_of(last)),
                 None,
             )
-            found = (
-                next((each for each in state.spread if each.topology_key == key), None) if state is not None else None
-            )
+            constraints = state.constraints if state is not None else ()
+            found = next((each for each in constraints if each.topology_key == key), None)
             if found is not None and not columns and step.step:
                 columns.append(found.before)
             columns.append(found.domains if found is not None else columns[-1] if columns else {})

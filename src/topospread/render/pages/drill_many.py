@@ -9,7 +9,7 @@ from topospread.drill.notes import STATEFUL_SETS_WAIT
 from topospread.render.blocks import Fact, Page, Part, Role, Section, Span, Table, Verdict
 
 from .drill import clock
-from .pending import unjudged_facts
+from .pending import unaffected_facts, unjudged_facts
 
 _HEADS = {"zone": "ZONE LOST", "node": "NODE LOST", "deploy": "ROLLOUT OF"}
 _ROLES: dict[str, Role] = {"yes": "good", "no": "bad", "unknown": "unsure"}
@@ -19,12 +19,16 @@ _SHOWN = 20
 def page_of_each(answer: DrillEach) -> Page:
     """Return the page of the drills of every zone, node or Deployment."""
     rows = tuple((each.target, each.lost, each.pending, clock(each.settled), _words(each)) for each in answer.outcomes)
-    parts: list[Part] = [Verdict(answer.verdict, answer.says), *unjudged_facts(answer.unjudged)]
+    depends = any(each.verdict == "unknown" for each in answer.outcomes)
+    open_ = unjudged_facts(answer.unjudged) if depends else unaffected_facts(answer.unjudged)
+    parts: list[Part] = [Verdict(answer.verdict, answer.says), *open_]
     parts += [Fact("warning", each) for each in answer.warnings]
     if any(each.not_replaced for each in answer.outcomes):
         parts.append(Fact("not replaced", STATEFUL_SETS_WAIT))
-    table = Table((_HEADS[answer.each], "PODS LOST", "PENDING", "ENDS", ""), rows, most=_SHOWN)
+    table = Table((_HEADS[answer.each], "PODS LOST", "PENDING", "DONE AFTER", ""), rows, most=_SHOWN)
     parts.append(Section("", (table,)))
+    if answer.unjudged and not depends:
+        parts.append(Section("", tuple(unjudged_facts(answer.unjudged)), wide=True))
     return Page("Drills", tuple(parts))
 
 
@@ -40,7 +44,7 @@ def _words(each: DrillOutcome) -> str:
         parts.append("its rollout is stuck")
     if each.not_replaced:
         parts.append(f"not replaced: {listed(each.not_replaced, 3)}")
-    if each.unjudged:
+    if each.verdict == "unknown":
         parts.append(f"{each.unjudged} not judged")
     return "; ".join(parts)
 

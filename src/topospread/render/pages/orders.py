@@ -19,7 +19,7 @@ def page(answer: Orders) -> Page:
     if answer.evicted.most:
         parts.append(Fact("evicted", f"{answer.evicted} pods for more important pods"))
     parts += [Fact("warning", each) for each in answer.warnings]
-    key = matrix_key(each.spread for each in answer.workloads)
+    key = matrix_key(each.constraints for each in answer.workloads)
     placed = [each for each in answer.workloads if not each.pending.most]
     same = [each for each in placed if each.same]
     same_by_key = [each for each in placed if not each.same and _is_same_by(key, each)]
@@ -34,7 +34,7 @@ def page(answer: Orders) -> Page:
     if same:
         where = f" by {noun_of(key)}" if same_by_key else ""
         parts.append(Section(f"Workloads that are the same{where} in every order", (_matrix(same, key),), wide=True))
-    for other in keys_of(each.spread for each in answer.workloads):
+    for other in keys_of(each.constraints for each in answer.workloads):
         if other != key:
             parts.append(Section(f"By {other}", (_matrix([*differ, *same], other),), wide=True))
     if answer.notes:
@@ -44,10 +44,12 @@ def page(answer: Orders) -> Page:
 
 def _is_same_by(key: str, one: WorkloadBounds) -> bool:
     """Return whether every order places the workload's pods in the same domains of the key."""
-    spreads = [each for each in one.spread if each.topology_key == key]
+    spreads = [each for each in one.constraints if each.topology_key == key]
     return bool(spreads) and all(each.known for spread in spreads for each in spread.domains.values())
 
 
 def _matrix(workloads: Sequence[WorkloadBounds], key: str) -> Table:
-    rows = [(f"{each.namespace}/{each.name}", each.spread, (each.pending, each.replicas), "") for each in workloads]
+    rows = [
+        (f"{each.namespace}/{each.name}", each.constraints, (each.pending, each.replicas), "") for each in workloads
+    ]
     return matrix(rows, ("PENDING", "OF"), key)

@@ -105,7 +105,8 @@ def _tried(remedy: Remedy, workload: str = "") -> str:
     if isinstance(remedy, DrillRemedy):
         if not remedy.pending_without and not remedy.not_evicted:
             is_rollout = remedy.code == "matchLabelKeys"
-            return "the rollout leaves no skew over maxSkew" if is_rollout else "the drain evicts every pod"
+            says = "the rollout leaves no skew over maxSkew" if is_rollout else "the drain evicts every pod"
+            return says + skew_words(remedy.tried)
         pending = f"{counted(remedy.pending, 'pod')} newly pending instead of {remedy.pending_without}"
         if remedy.not_evicted:
             pending += f"; {counted(remedy.not_evicted, 'pod')} still not evicted"
@@ -123,6 +124,15 @@ def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), re
             yield to_know_fact(each.to_know)
     if neighbours:
         yield Fact("depends on it", f"{counted(len(neighbours), 'other pod')}: {listed(neighbours, 3)}")
+
+
+def unaffected_facts(parts: Iterable[Unjudged], workloads: Sequence[str] = ()) -> Iterator[Fact]:
+    """Yield a line on the pods that are not judged, if no verdict depends on them. ``workloads``: names of theirs."""
+    open_ = sorted({pod for each in parts for pod in each.pods})
+    if open_:
+        finds = "it finds a node" if len(open_) == 1 else "they find nodes"
+        pods = f"{counted(len(open_), 'pod')} of {listed(workloads, 2)}" if workloads else listed(open_, 2)
+        yield Fact("not judged", f"{pods}; the verdict is the same whether {finds} or not (-o wide)")
 
 
 def to_know_fact(command: str) -> Fact:

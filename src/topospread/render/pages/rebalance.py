@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from topospread.answers.rebalance import moved_domains
 from topospread.answers.words import counted, natural, noun_of
-from topospread.render.blocks import Fact, Page, Part, Section, Span, Table, Verdict
+from topospread.render.blocks import Fact, Hint, Page, Part, Section, Span, Table, Verdict
 
 from .pending import unjudged_facts
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from topospread.rebalance.result import ConstraintChange
 
 _FACTS = 2
+_CHANGES = 8
 _DOMAINS = 8
 
 
@@ -29,7 +30,9 @@ def page(answer: Rebalance) -> Page:
         )
         parts.append(Section("", (Table(("", "EVICT, IN THIS ORDER", "FROM", "TO", "DOMAIN"), rows, most=20),)))
     better = [each for each in answer.constraints if each.skew_after < each.skew_before]
-    parts += [Fact("fixes" if each.is_met else "improves", change_words(each)) for each in better[:_FACTS]]
+    parts += [Fact("fixes" if each.is_met else "improves", change_words(each)) for each in better[:_CHANGES]]
+    if len(better) > _CHANGES:
+        parts.append(Hint(f"{counted(len(better) - _CHANGES, 'more constraint')}: -o wide"))
     if answer.evictions and answer.applied is None and not answer.partial:
         parts.append(Fact("next", "--apply evicts these pods one by one; -o commands prints the commands for kubectl"))
     if answer.constraints:
@@ -68,8 +71,9 @@ def _where(domains: list[tuple[str, str]]) -> str:
 
 
 def change_words(each: ConstraintChange) -> str:
-    """Return ``shop/web over zones: 3 2 1 → 2 2 2, skew 2 → 0``."""
-    skew = f"skew {each.skew_before} → {each.skew_after}"
+    """Return ``shop/web over zones: 3 2 1 → 2 2 2, skew 2 → 0 (maxSkew 1)``."""
+    soft = "" if each.when_unsatisfiable == "DoNotSchedule" else ", soft"
+    skew = f"skew {each.skew_before} → {each.skew_after} (maxSkew {each.max_skew}{soft})"
     name = f"{each.namespace}/{each.name} over {noun_of(each.topology_key)}s"
     if len(each.before) > _DOMAINS:
         return f"{name}: {skew}"

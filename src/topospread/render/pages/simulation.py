@@ -50,7 +50,7 @@ def page(answer: Simulation) -> Page:
 
 
 def _is_unchanged(each: PlacedWorkload) -> bool:
-    moved = any(one.domains != one.before for one in each.spread)
+    moved = any(one.domains != one.before for one in each.constraints)
     return not (moved or each.pending or each.notes or each.placed != each.existing)
 
 
@@ -58,14 +58,14 @@ def _rank(each: PlacedWorkload) -> int:
     """Return 0 if pods are pending, 1 if a skew is exceeded, 2 if one domain has all pods, else 3."""
     if each.pending:
         return 0
-    exceeded = [one for one in each.spread if one.skew > one.max_skew]
+    exceeded = [one for one in each.constraints if one.skew > one.max_skew]
     if any(one.hard for one in exceeded):
         return 1
-    return 2 if exceeded or any(one.only_domain for one in each.spread) else 3
+    return 2 if exceeded or any(one.only_domain for one in each.constraints) else 3
 
 
 def _matrix(workloads: list[PlacedWorkload]) -> Table:
-    key = matrix_key(each.spread for each in workloads)
+    key = matrix_key(each.constraints for each in workloads)
     order = sorted(workloads, key=_rank) if len(workloads) > _FEW else workloads
     return matrix([_row(list(alike), key) for _, alike in groupby(order, _shape)], ("PLACED",), key)
 
@@ -78,15 +78,15 @@ def _row(alike: list[PlacedWorkload], key: str) -> Row:
     total = sum(max(each.replicas, each.placed + each.pending) for each in alike)
     role: Role = "unsure" if not bounds.known else "bad" if first.pending else ""
     before = f"{first.existing} before" if first.existing and first.existing != first.placed else ""
-    says = "; ".join(filter(None, (before, said_of(first.kind, first.spread, key))))
-    return name, first.spread, (Span(f"{bounds}/{total}", role),), says
+    says = "; ".join(filter(None, (before, said_of(first.kind, first.constraints, key))))
+    return name, first.constraints, (Span(f"{bounds}/{total}", role),), says
 
 
 def _shape(each: PlacedWorkload) -> object:
     """Return a key that is equal for bare pods with the same result."""
     if each.kind != "Pod":
         return each.namespace, each.kind, each.name
-    counts = [(one.topology_key, one.max_skew, one.domains) for one in each.spread]
+    counts = [(one.topology_key, one.max_skew, one.domains) for one in each.constraints]
     return each.namespace, each.kind, each.pending, each.existing, counts
 
 
@@ -132,7 +132,7 @@ def _details(answer: Simulation, workloads: list[PlacedWorkload]) -> Iterator[Se
     if landed:
         yield Section("", (Table(("PLACED", "NODES"), landed),), wide=True)
     for each in workloads:
-        yield from constraint_sections(each.spread, f"{each.namespace}/{each.name}")
+        yield from constraint_sections(each.constraints, f"{each.namespace}/{each.name}")
     facts = [Fact("note", each) for each in answer.notes if _is_of_every_run(each)]
     skipped = _kinds(answer, modelled=True)
     if skipped:

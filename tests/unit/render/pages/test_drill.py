@@ -13,7 +13,7 @@ from topospread.answers.remedies import DrillRemedy
 from topospread.api.pools import NodePool
 from topospread.drill.each import drill_each
 from topospread.drill.result import Drill
-from topospread.drill.steps import Autoscale, Cordon, Drain, Fail, Scale, Uncordon
+from topospread.drill.steps import Autoscale, Cordon, Drain, Fail, Recover, Rollout, Scale, Uncordon
 from topospread.errors import UsageError
 from topospread.render.svg import svg
 from topospread.simulation.options import SimulationOptions
@@ -163,7 +163,7 @@ def test_the_skew_of_a_workload_that_a_step_leaves_alone_stays() -> None:
     steps = [Scale("deploy/api", 6), Scale("deploy/web", 4)]
     for runs in (1, 2):
         text = told([*nodes("a", "b"), web, api], *steps, runs=runs).answer().text()
-        rows = [line.split() for line in text.splitlines() if " scale " in line and "TIME" not in line]
+        rows = [line.split() for line in text.splitlines() if " scale " in line and "=" not in line[-9:]]
         assert [row[-1] for row in rows if row[0] in ("1", "2")] == ["6", "6"]
 
 
@@ -321,3 +321,37 @@ def test_a_stateful_set_of_even_size_has_no_quorum_and_may_lose_most_of_its_pods
     assert "quorum" not in text
     assert says in text
     assert answer.verdict == ("no" if says else "yes")
+
+
+def test_a_rollout_never_has_more_ready_pods_than_are_wanted() -> None:
+    """One old pod runs, and three new ones are not judged: one to three of three, not four."""
+    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "", "controller": True}
+    web = workload("Deployment", "web", 3, claims)
+    template = web["spec"]["template"]
+    labels = {"app": "web", "pod-template-hash": "1"}
+    top = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "", "controller": True}
+    hashed = {"metadata": {"labels": labels}, "spec": template["spec"]}
+    made = {"name": "web-1", "namespace": "shop", "labels": labels, "ownerReferences": [top]}
+    spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": hashed}
+    replica_set = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": made, "spec": spec}
+    metadata = {"name": "web-1-a", "namespace": "shop", "labels": labels, "ownerReferences": [owner]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": {"phase": "Running"}}
+    pod["spec"] = template["spec"] | {"nodeName": "a1"}
+    text = told([*nodes("a", "b"), web, replica_set, pod], Rollout("deploy/web")).answer().text()
+    (row,) = [line.split() for line in text.splitlines() if line.startswith("shop/web")]
+    assert row[1:4] == ["1–3/3", "1–3/3", "1–3/3"], text
+
+
+def test_durations_of_drills_are_not_headed_as_times() -> None:
+    found = drill_each(inventory(*nodes("a", "b"), workload("Deployment")), "node", SimulationOptions(), 1)
+    assert "DONE AFTER" in found.answer().text()
+    assert "ENDS" not in found.answer().text()
+
+
+def test_skew_that_remains_names_the_command_that_lists_evictions() -> None:
+    words = "next: evictions may remove the remaining skew: the steps with --save FILE, then topospread rebalance --on"
+    for policy in ("Honor", "Ignore"):  # by Ignore, no pod moves to zone b, and pods return to zone a
+        web = workload("Deployment", "web", 4, {"topologySpreadConstraints": [spread(nodeTaintsPolicy=policy)]})
+        text = told([*nodes("a", "b"), web], Fail(at("zone=a")), Recover(at("zone=a"))).answer().text()
+        assert (words in " ".join(text.split())) == (policy == "Honor"), text
