@@ -136,9 +136,9 @@ def test_a_workload_shows_what_lint_finds_and_what_it_keeps(page: Page, demo: st
     page.on("request", lambda request: asked.append(request.url))
     page.get_by_text("What it keeps when a zone or node is lost").click()
     panel = page.locator("#panel details:has(.verdict)")
-    single = "a single loss can take all pods of shop/checkout"
+    kept = "yes: no single loss takes all pods of shop/checkout; up to 3 then stay pending"
     expect(panel.locator(".verdict")).to_have_text(
-        re.compile(f"^In any placement, (no: {single}|unknown: whether {single})$")
+        re.compile(f"^In any placement, ({kept}|unknown: whether a single loss can take all pods of shop/checkout)$")
     )
     expect(panel.locator("li").first).to_have_text(
         re.compile(
@@ -349,7 +349,7 @@ def test_a_what_if_is_a_file_and_a_command(new_page: object, demo: str) -> None:
     assert "token" not in copied
     expect(note).to_have_text(re.compile(r"^The receiver needs this server’s token\. 127\.0\.0\.1 is this machine"))
     tops = page.evaluate(
-        "['[data-said]', '.verdict', '.cause'].map((it) => document.querySelector('#result ' + it).offsetTop)"
+        "['[data-said]', '.verdict', 'h3'].map((it) => document.querySelector('#result ' + it).offsetTop)"
     )
     assert tops == sorted(tops), "the button is where the result is read"
 
