@@ -199,7 +199,8 @@ def capacity_answer(
         words: words of a command line for the same input.
         pools: files with node pools.
     """
-    room = Room(**_room(report, report.capacity, report.assumed.capacity if report.assumed else None))
+    others = [each for each in (report.assumed, report.crowded) if each is not None]
+    room = Room(**_room(report, report.capacity, [each.capacity for each in others]))
     losses = tuple(_losses(report))
     verdict = _verdict(report, [room, *losses])
     purchases = tuple(NodePurchase.like(each) for each in (report.purchases if verdict != "unknown" else ()))
@@ -226,30 +227,31 @@ def capacity_answer(
     )
 
 
-def _room(report: result.CapacityReport, found: result.Capacity, assumed: result.Capacity | None) -> dict[str, Any]:
-    """Return the fields of a `Room`. Counts are bounds over both results. All other fields come from `found`.
+def _room(report: result.CapacityReport, found: result.Capacity, others: Sequence[result.Capacity]) -> dict[str, Any]:
+    """Return the fields of a `Room`. Counts are bounds over all results. All other fields come from `found`.
 
     Args:
         found: the result without assumptions.
-        assumed: the result if parts that topospread does not model admit every node.
+        others: the results if parts that topospread does not model admit every node, and if pods that are not judged
+            take room from every node.
     """
-    other = found if assumed is None else assumed
+    every = [found, *others]
     targets = tuple(
         TargetRoom.like(
-            each,
-            missing=min(each.missing, beside.missing),
-            asked=pods_asked(report.more, each.share, each.replicas),
-            more=Bounds.of((each.more, beside.more)),
+            each[0],
+            missing=min(one.missing for one in each),
+            asked=pods_asked(report.more, each[0].share, each[0].replicas),
+            more=Bounds.of([one.more for one in each]),
         )
-        for each, beside in zip(found.targets, other.targets, strict=True)
+        for each in zip(*(each.targets for each in every), strict=True)
     )
     return {
-        "rounds": Bounds.of((found.rounds, other.rounds)),
+        "rounds": Bounds.of([each.rounds for each in every]),
         "limited": found.pending is None,
         "nodes": found.nodes,
         "targets": targets,
         "keys": tuple(_key(each, found.pending) for each in found.keys),
-        "ends": _ends(found) or _ends(other),
+        "ends": next(filter(None, map(_ends, every)), ()),
         "message": found.pending.message if found.pending is not None else "",
         "waiting": found.waiting.total(),
         "evicts": found.evicts,
@@ -324,10 +326,10 @@ def _not_sized(report: result.CapacityReport, least: str) -> tuple[Unjudged, ...
 
 
 def _losses(report: result.CapacityReport) -> Iterator[ZoneLossRoom]:
-    assumed = {each.target: each.capacity for each in (report.assumed.losses if report.assumed is not None else ())}
+    others = [one for of in (report.assumed, report.crowded) if of is not None for one in of.losses]
     for each in report.losses:
         yield ZoneLossRoom(
-            **_room(report, each.capacity, assumed.get(each.target)),
+            **_room(report, each.capacity, [one.capacity for one in others if one.target == each.target]),
             target=each.target,
             pending_after=each.pending,
             not_replaced=each.not_replaced,

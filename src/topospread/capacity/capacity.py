@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.pod import Pod
 from topospread.api.pools import NodePool
+from topospread.api.requests import pod_requests, resource_amounts
 from topospread.api.well_known_labels import ZONE
 from topospread.controllers.planned import is_refusal
 from topospread.drill.drill_run import DrillRun
@@ -190,11 +192,25 @@ def capacity(  # noqa: PLR0913 - keyword arguments
     assuming = replace(question, options=replace(options, assumes_unjudged=True))
     try:
         assumed = answer(inventory, assuming, replace(besides, shapes=()), progress)
+        crowded = None
+        if found.taken:
+            crowded = answer(_crowded(inventory, found.taken), question, replace(besides, shapes=()), progress)
     except Interrupted as ended:
         raise Interrupted(
             replace(found, partial="ended before pods that are not judged were simulated", is_complete=False)
         ) from ended
-    return replace(found, assumed=assumed)
+    return replace(found, assumed=assumed, crowded=crowded)
+
+
+def _crowded(inventory: Inventory, taken: Mapping[str, int]) -> Inventory:
+    """Return an inventory in which every node lacks room for these requests: any node may get these pods."""
+    nodes = []
+    for node in inventory.nodes:
+        amounts = resource_amounts(node.status.allocatable if node.status is not None else None)
+        left = {name: max(amount - taken.get(name, 0), 0) for name, amount in amounts.items()}
+        written = {name: f"{amount}{'m' if name == 'cpu' else ''}" for name, amount in left.items()}
+        nodes.append(with_fields(node, status=with_fields(node.status, allocatable=written)) if amounts else node)
+    return replace(inventory, nodes=nodes)
 
 
 def answer(
@@ -224,10 +240,14 @@ def answer(
         raise Interrupted(
             replace(rounds, partial=f"ended in round {rounds.capacity.rounds + 1}", is_complete=False)
         ) from None
+    taken = Counter[str]()
+    for each, _ in open_pods:
+        if each.workload is None or key_of(each.workload) not in {key_of(target) for target in found.targets}:
+            taken.update({**pod_requests(each.pod), "pods": 1})
     unjudged = merged(unjudged, _of_end(found))
     notes = (*notes, *_rolled_out(found))
     report = CapacityReport(
-        found, besides.more, warnings=warnings, notes=notes, unjudged=unjudged, may_change=may_change
+        found, besides.more, warnings=warnings, notes=notes, unjudged=unjudged, may_change=may_change, taken=taken
     )
     work = ParallelRun(besides.workers, progress)
     try:

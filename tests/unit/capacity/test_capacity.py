@@ -164,6 +164,19 @@ def test_neighbours_that_cannot_be_judged_are_bracketed() -> None:
     assert capacity_answer(asked(shop, more=8)).verdict == "no"
 
 
+def test_a_neighbour_that_is_not_judged_may_take_the_room_where_the_constraint_needs_it() -> None:
+    """A simulation puts it on the emptiest node. On the smallest one, fewer replicas fit within maxSkew."""
+    small = node("b1", "b", cpu="4")
+    shop = [node("a1", "a", cpu="40"), small, workload("Deployment", replicas=2, spec=SPREAD)]
+    assert capacity_answer(asked(shop)).says.startswith("7 more replicas of shop/web fit")
+    found = capacity_answer(asked([*shop, workload("Deployment", "gpu", 1, CLAIMS)]))
+    assert found.says.startswith("5–7 more replicas of shop/web fit")
+    assert [found.verdict] + [
+        capacity_answer(asked([*shop, workload("Deployment", "gpu", 1, CLAIMS)], more=number)).verdict
+        for number in (5, 6, 7, 8)
+    ] == ["yes", "yes", "unknown", "unknown", "no"]
+
+
 @pytest.mark.parametrize(
     ("of", "besides", "says"),
     [
