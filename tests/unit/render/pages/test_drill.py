@@ -281,7 +281,9 @@ def test_wide_names_every_pod_of_an_event_and_the_default_the_new_nodes_of_those
     table = " ".join(found.text().split())
     assert "EVICTED BEFORE THE FIRST STEP PODS NEW NODES shop/web 1 " in table
     assert "none" not in table
-    many = told([*nodes(*"abcabc"), workload("Deployment", replicas=9)], Fail(at("zone=a,zone=b"))).answer()
+    many = told(
+        [*(node(f"{each}1", each, cpu="16") for each in "ab"), workload("Deployment", replicas=12)], Fail(at("zone=a"))
+    ).answer()
     names = [pod for step in many.steps[1:] for each in step.events for group in each.pods for pod in group.nodes]
     assert len(names) > 5
     wide = many.text(wide=True)
