@@ -39,6 +39,10 @@ class ExceededSkew(Base, frozen=True, kw_only=True):
     topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
     max_skew: Annotated[int, Meta(description="maxSkew without the remedy.")]
     skew: Annotated[int, Meta(description="Skew with the remedy.")]
+    counted: Annotated[
+        dict[str, int],
+        Meta(description="If the constraint counts more domains with the remedy: those with the fewest pods → pods."),
+    ] = field(default_factory=dict)
 
 
 class Tried(Base, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from topospread.answer import Answer, Cause
 from topospread.api.inventory import ObjectKey, key_of
 from topospread.base import Base, Word
 from topospread.drill.drill import within
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.result import (
     BrokenBudget,
     DrillAutoscaler,
@@ -27,9 +28,10 @@ from topospread.simulation.unknown import is_unjudged
 from topospread.text import not_in_namespace
 from topospread.traffic.result import ExpectedTraffic
 
+from .pending_pods import Pending, displaced_pods
 from .remedies import DrillRemedy, remedy_of
 from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spread_outcome
-from .words import agreeing, counted, listed, noun_of
+from .words import agreeing, counted, in_order, listed, noun_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -157,9 +159,14 @@ class DrillResult(Answer, frozen=True, kw_only=True):
     elsewhere: Annotated[
         str, Meta(description="With `-n`: harm in other namespaces, which the verdict leaves out; empty if none.")
     ] = ""
-    pending_before: Annotated[
-        int, Meta(description="Pods that were already pending at the beginning, which is no harm.")
-    ]
+    pending_before: Annotated[int, Meta(description="Pods that are pending in the input, which is no harm.")]
+    displaced: Annotated[
+        tuple[Pending, ...],
+        Meta(
+            description="Pods that lose their node before the first step, for example a node that is NotReady in the "
+            "input, and find no other, by cause. No step causes it, so the verdict does not count them."
+        ),
+    ] = ()
     newly_pending: Annotated[
         dict[str, int],
         Meta(description="NAMESPACE/KIND/NAME of a workload → its newly pending pods at the end, most first."),
@@ -232,7 +239,8 @@ def drill_answer(
         holds=verdict == "yes",
         steps=steps,
         pools=tuple(map(pool_of, drill.pools)),
-        pending_before=sum(len(each.pods) for each in drill.steps[0].pending),
+        pending_before=sum(len(each.pods) for each in drill.steps[0].pending) - len(drill.steps[0].displaced),
+        displaced=_displaced(drill),
         mending=tuple(
             MendingEviction(pod=f"{each.namespace}/{each.name}", node=each.node, to=each.target)
             for each in (mending.moves if mending is not None else ())
@@ -279,6 +287,35 @@ def _fixes(drill: Drill) -> tuple[tuple[DrillRemedy, ...], int]:
 
     found = fixes_of(drill)
     return tuple(map(_fix, found.fixes)), found.untried
+
+
+def _displaced(drill: Drill) -> tuple[Pending, ...]:
+    """Return the pods that lose their node before the first step and find no other, with simulated changes."""
+    begin = drill.steps[0]
+    names = {f"{each.namespace}/{each.name}" for each in begin.displaced}
+    if not names:
+        return ()
+    if drill.begun is not None:
+        again = DrillRun(drill.begun.inventory, drill.begun.options, drill.begun.manifests)
+        again.begin()
+        keys = {
+            (each.workload.partition("/")[0], each.namespace, each.workload.partition("/")[2])
+            for each in begin.displaced
+        }
+        if found := displaced_pods(again.state.inventory(), drill.begun.options, keys, names):
+            return found
+    groups = ((group, [f"{group.namespace}/{pod}" for pod in group.pods]) for group in begin.pending)
+    return tuple(
+        Pending(
+            verdict="no",
+            workloads=(f"{group.namespace}/{group.workload}",),
+            pods=tuple(pod for pod in pods if pod in names),
+            says=group.message,
+            causes=pending_pods(group).causes,
+        )
+        for group, pods in groups
+        if names.intersection(pods)
+    )
 
 
 def _fix(found: DrillFix) -> DrillRemedy:
@@ -398,13 +435,20 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged], skews: Se
             ready += f" after {counted(len(drill.steps) - 1, 'step')}, and no pod is newly pending"
         parts.insert(0, ready)
     groups = (group for group in drill.steps[0].pending if not is_unjudged(group))
-    before = {f"{group.namespace}/{pod}" for group in groups for pod in group.pods}
+    displaced = {f"{each.namespace}/{each.name}" for each in drill.steps[0].displaced}
+    before = {f"{group.namespace}/{pod}" for group in groups for pod in group.pods} - displaced
     events = (event for step in drill.steps for event in step.events if event.kind == "placed")
-    placed = before.intersection(f"{pod.namespace}/{pod.name}" for event in events for pod in event.pods)
+    placed = {f"{pod.namespace}/{pod.name}" for event in events for pod in event.pods}
     placed -= {f"{group.namespace}/{pod}" for group in end.pending for pod in group.pods}
-    if placed:
+    if number := len(placed & before):
         of = f"{counted(len(before), 'pod')} that {agreeing('were', len(before))} pending"
-        parts.append(f"{len(placed)} of {of} now {agreeing('have', len(placed))} a node")
+        parts.append(f"{number} of {of} now {agreeing('have', number)} a node")
+    if displaced:
+        owners = {(each.namespace, each.workload.partition("/")[2]) for each in drill.steps[0].displaced}
+        of = f"{counted(len(displaced), 'pod')} of {listed(in_order(map('/'.join, owners)), 2)}"
+        again = len(placed & displaced)
+        now = f"now {agreeing('have', again)} a node" if again else "found no node"
+        parts.append(f"{f'{again} of ' if again else ''}{of}, evicted before the first step, {now}")
     if unjudged and verdict == "unknown":
         of = f" of namespace{'s' * (len(namespaces) > 1)} {listed(namespaces, 2)}"
         where = of if drill.namespace is not None else ""

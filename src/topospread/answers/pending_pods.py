@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Annotated, Final
 
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from topospread.answer import Cause, Remedy
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.base import Base, Word
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Placement, Simulation
 from topospread.simulation.run import prepare
 from topospread.why.explain import PendingPods, Waiting, explain_pending
@@ -67,6 +68,27 @@ _LIMIT: Final = re.compile(r"maxSkew \d+")
 _AMOUNTS: Final = re.compile(r" \([^()]* missing\)|(?<=lacks )[\d.]+\w* ")
 _TOO_LARGE: Final = re.compile(r"the pod requests .*\((?:the largest node has [^()]*|no node has any)\)")
 """Requests that exceed every node. Like `_AMOUNTS`, they differ between workloads with the same cause."""
+
+
+def displaced_pods(
+    inventory: Inventory, options: SimulationOptions, displaced: Collection[ObjectKey], names: Collection[str]
+) -> tuple[Pending, ...]:
+    """Return some pending pods by cause, with simulated changes; empty if the cluster is too large.
+
+    Args:
+        inventory: the cluster.
+        options: the control plane and placement options.
+        displaced: workloads of the pods.
+        names: the pods, NAMESPACE/NAME.
+    """
+    run = prepare(inventory, replace(options, watch=(), tries_groups=True), with_spreads=False)
+    if 2 * len(run.queue) > EFFORT:
+        return ()
+    chosen = {each for each in run.plan.workloads if key_of(each) in displaced}
+    found = _rejected(explain_pending(inventory, run, chosen, suggest=True).pending)
+    own = (structs.replace(each, pods=tuple(pod for pod in each.pods if pod in names)) for each in found)
+    return tuple(each for each in own if each.pods)
+
 
 Fixes = tuple[tuple[Remedy, ...], int, bool, dict[str, tuple[Cause, ...]]]
 """First working fix for each cause of pending pods; number of causes with untried changes; whether changes were tried;

@@ -85,6 +85,7 @@ def skew_words(tried: Tried) -> str:
     """
     others = [
         f"{noun_of(each.topology_key)} skew {each.skew} of {each.workload}, over maxSkew {each.max_skew}"
+        + _as_counted(each)
         for each in tried.exceeds
         if each.workload
     ]
@@ -95,6 +96,14 @@ def skew_words(tried: Tried) -> str:
     if tried.uncounted:
         words += f"; its skew no longer counts {listed(tried.uncounted, 2)}"
     return words + (f"; then {listed(others, 1)}" if others else "")
+
+
+def _as_counted(each: ExceededSkew) -> str:
+    """Return `` (zone-b then counts with 0 pods)`` if more domains count; else ""."""
+    if not each.counted:
+        return ""
+    count = "counts" if len(each.counted) == 1 else "count"
+    return f" ({listed(each.counted, 2)} then {count} with {counted(min(each.counted.values()), 'pod')})"
 
 
 def _by_key(exceeded: Iterable[ExceededSkew]) -> list[str]:

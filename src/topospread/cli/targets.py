@@ -50,7 +50,7 @@ def _read(context: click.Context, parameter: click.Parameter, words: tuple[str, 
         if kind:
             found.append(f"{kind}/{word}")
             kind = ""
-        elif word.lower() in {*KIND_OF, "po", "pod", "pods"}:
+        elif word.lower() in {*KIND_OF, "po", "pod", "pods", "no", "node", "nodes"}:
             kind = word
         else:
             found.append(word)

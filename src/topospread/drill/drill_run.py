@@ -11,6 +11,7 @@ from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.node import Node
 from topospread.api.pools import NodePool
 from topospread.api.well_known_labels import REGION, ZONE
+from topospread.cluster.cluster import pod_key
 from topospread.config.gates import gates_for
 from topospread.controllers.fallback import Domain
 from topospread.controllers.planned import Workload
@@ -35,7 +36,7 @@ from .node_failure import NodeFailures
 from .notes import lost_replicas, not_rolled_out, remarks
 from .placed_pods import place_first
 from .pods import FollowedPod
-from .result import Drill, DrillAutoscaler, DrillEvent, StepOutcome, UnevictedPod, WorkloadState
+from .result import Drill, DrillAutoscaler, DrillEvent, DrillPod, StepOutcome, UnevictedPod, WorkloadState
 from .rollouts import apply_and_roll, roll_out, rollout_states
 from .steps import (
     AddNodes,
@@ -209,6 +210,8 @@ class DrillRun:
     def begin(self) -> StepOutcome:
         """Return the initial state, once the cluster is stable."""
 
+        given = set(self.state.pods.waiting)
+
         def begins() -> None:
             if self.placed:
                 place_first(self.state, self.placed)
@@ -216,7 +219,21 @@ class DrillRun:
             self._growth.rest()
             self.state.health.note_breaches()
 
-        return self._outcome("", 0.0, begins)
+        outcome = self._outcome("", 0.0, begins)
+        lost = {
+            (each.namespace, each.workload)
+            for event in outcome.events
+            if event.kind == "evicted"
+            for each in event.pods
+        }
+        displaced = tuple(
+            DrillPod(group.namespace, name, group.workload, "")
+            for group in outcome.pending
+            if not is_unjudged(group) and (group.namespace, group.workload) in lost
+            for name in group.pods
+            if pod_key(group.namespace, name) not in given
+        )
+        return replace(outcome, displaced=displaced)
 
     def take(self, step: Step, following: Step | None) -> StepOutcome:
         """Run one of several steps until the cluster is stable; without that if `step` or `following` is a wait.

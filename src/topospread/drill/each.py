@@ -3,6 +3,7 @@ first."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal, NamedTuple
@@ -25,7 +26,7 @@ from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import spreads
 from topospread.simulation.unknown import is_unjudged, unjudged_parts
 from topospread.simulation.unknown import merged as merged_parts
-from topospread.text import not_in_namespace
+from topospread.text import agreeing, counted, not_in_namespace
 
 from .drill import RUNS, options_of_run
 from .drill_run import DrillRun
@@ -236,6 +237,9 @@ def _warnings(begun: _Begun, own: Sequence[Workload], kind: EachKind) -> Iterato
     state = begun.play.state
     yield from state.warnings
     yield from missed_selectors((f"{each.namespace}/{each.name}", begun.spreads[key_of(each)]) for each in own)
+    left = Counter(f"{each.namespace}/{each.workload.partition('/')[2]}" for each in begun.outcome.displaced)
+    for name, pods in left.items():
+        yield f"{counted(pods, 'pod')} of {name}, evicted before each drill, {agreeing('find', pods)} no node"
     if state.down and kind != "deploy":
         yield f"nodes that are already NotReady: {len(state.down)}; no drill fails them"
 

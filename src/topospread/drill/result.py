@@ -192,6 +192,8 @@ class StepOutcome:
         ready: number of ready pods of workloads after it.
         changed: workloads that changed or have a problem. The initial state lists every workload that a step changes.
         pending: groups of pending pods after it.
+        displaced: of the initial state, pending pods whose nodes (or their predecessors' nodes) were lost meanwhile,
+            without unjudged pods. They had a node in the input, and no step is the cause.
         breaches: PodDisruptionBudgets that were violated.
         not_evicted: pods that a drain could not evict.
         lost: StatefulSets with pods that are not replaced, fewest ready pods first.
@@ -208,6 +210,7 @@ class StepOutcome:
     events: tuple[DrillEvent, ...] = ()
     changed: tuple[WorkloadState, ...] = ()
     pending: tuple[PendingGroup, ...] = ()
+    displaced: tuple[DrillPod, ...] = ()
     breaches: tuple[BrokenBudget, ...] = ()
     not_evicted: tuple[UnevictedPod, ...] = ()
     lost: tuple[LostReplicas, ...] = ()
@@ -247,6 +250,7 @@ def step_within(step: StepOutcome, namespace: str | None) -> StepOutcome:
         step,
         changed=of_namespace(step.changed, namespace),
         pending=of_namespace(step.pending, namespace),
+        displaced=of_namespace(step.displaced, namespace),
         breaches=of_namespace(step.breaches, namespace),
         not_evicted=of_namespace(step.not_evicted, namespace),
         lost=of_namespace(step.lost, namespace),

@@ -37,7 +37,7 @@ from .owner import exists, owned
 from .rejections_per_node import RejectionsPerNode
 from .result import Further, Json, Means, Suggestion
 from .suggest import spec_changes
-from .what_if import EFFORT, Baseline, OutOfEffortError, exceeded, looked_at
+from .what_if import EFFORT, Baseline, OutOfEffortError, exceeded, looked_at, newly_counted
 
 _WORKLOADS = 200
 _CHANGES = 12
@@ -232,7 +232,8 @@ class _Search:
                 if was is not None and (is_own or each.skew > was.skew):
                     name = "" if is_own else f"{state.namespace}/{state.name}"
                     found = exceeded([(was.max_skew, each.arithmetic)])
-                    yield from (replace(one, workload=name) for one in found)
+                    counted = {} if is_own else newly_counted(len(was.arithmetic.domains), each.arithmetic)
+                    yield from (replace(one, workload=name, counted=counted) for one in found)
 
     def _with(self, change: Change) -> BegunDrill:
         """Return the drill's input with a change applied.

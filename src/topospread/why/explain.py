@@ -278,7 +278,7 @@ class _Explainer:
         self.suggests = suggest
         self._progress = progress
         self._ended: _End | None = None
-        self._skews: dict[int, dict[int, int]] = {}
+        self._skews: dict[int, dict[int, tuple[int, int]]] = {}
 
     def explain(self, subject: ExplainedPod, *, another: bool) -> Explanation:
         if subject.bound is not None:
@@ -383,7 +383,10 @@ class _Explainer:
         if self.suggests:
             if not self._skews:
                 every = spreads(ended.run).items()
-                self._skews = {of: {each.position: each.skew for each in found if each.hard} for of, found in every}
+                self._skews = {
+                    of: {each.position: (each.skew, len(each.domains)) for each in found if each.hard}
+                    for of, found in every
+                }
             baseline = replace(baseline, skews=self._skews)
         facts: dict[str, Any] = {
             "message": outcome.message_of(f"{queued.namespace}/{queued.name}"),

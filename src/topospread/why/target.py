@@ -91,6 +91,9 @@ def find(run: Run, target: Target) -> ExplainedPod:
     namespaces = sorted({namespace for namespace, _ in found})
     if len(namespaces) > 1:
         raise UsageError(f"{target.shown} exists in several namespaces: {', '.join(namespaces)}; choose one with -n")
+    if not found and target.kind == "Pod" and target.name in run.cluster.nodes.row_of:
+        of_node = "topospread status -o wide or topospread drill --fail node="
+        raise UsageError(f"{target.name} is a node, and why explains pods; for nodes: {of_node}{target.name}")
     if not found:
         raise UsageError(f"{target.shown} not found{_near(run, target)}")
     return found[0][1]

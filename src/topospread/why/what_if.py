@@ -54,13 +54,14 @@ class Baseline:
         placed: number of the workload's pods that have a node.
         wanted: desired number of the workload's pods.
         nodes: keys of all queued pods that have a node.
-        skews: skews of each workload's hard constraints by position, by the workload's ``id``; empty if unknown.
+        skews: skew and number of domains of each workload's hard constraints by position, by the workload's ``id``;
+            empty if unknown.
     """
 
     placed: int
     wanted: int
     nodes: frozenset[str]
-    skews: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    skews: Mapping[int, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
 
     @property
     def pending(self) -> int:
@@ -284,9 +285,13 @@ class WhatIf:
         found = spreads(run, rows)
         for row in rows:
             before = known[id(row)]
-            grown = (each for each in found.get(id(row), ()) if each.skew > before.get(each.position, each.skew))
-            for each in exceeded((one.max_skew if one.hard else None, one) for one in grown):
-                yield with_fields(each, workload=f"{row.namespace}/{row.name}")
+            for one in (each for each in found.get(id(row), ()) if each.hard and each.position in before):
+                skew, domains = before[one.position]
+                for each in exceeded([(max(one.max_skew, skew), one)]):
+                    counted = newly_counted(domains, one)
+                    yield with_fields(
+                        each, max_skew=one.max_skew, workload=f"{row.namespace}/{row.name}", counted=counted
+                    )
 
     def _uncounted(self, after: Iterable[ConstraintArithmetic]) -> Iterator[str]:
         """Yield domains without pods of a hard constraint that it counts only without the change."""
@@ -294,6 +299,11 @@ class WhatIf:
             counted = {one.name for one in each.domains}
             before = self.counted.get((each.position, each.topology_key), ())
             yield from (one.name for one in before if one.name not in counted)
+
+
+def newly_counted(before: int, after: ConstraintArithmetic) -> dict[str, int]:
+    """Return the domains with the fewest pods, and that number, if there are more domains than before."""
+    return dict.fromkeys(after.minimum_domains, after.fewest) if len(after.domains) > before else {}
 
 
 def exceeded(constraints: Iterable[tuple[int | None, ConstraintArithmetic]]) -> Iterator[ExceededSkew]:

@@ -82,3 +82,10 @@ def test_a_pod_that_a_namespace_names_is_looked_up_among_its_workloads_pods() ->
     names = ("web-0", "bare", "away")
     found = [find(run, parse_target(f"shop/{name}", None)).bound for name in names]
     assert [each.name for each in found if each is not None] == [*names]
+
+
+def test_a_node_is_answered_with_the_commands_for_nodes() -> None:
+    run = prepared(*zones("ab"))
+    for text in ("a", "node/a"):
+        with pytest.raises(UsageError, match=r"a is a node, and why explains pods; for nodes: .* drill --fail node=a$"):
+            find(run, parse_target(text, None))

@@ -74,7 +74,10 @@ def test_another_workload_whose_skew_grows_is_named() -> None:
     (change,) = explained("deploy/web", *nodes, *others, workload("Deployment", 1, picky)).suggestions[:1]
     assert change.kind == "uncordon"
     assert [(each.workload, each.skew, each.max_skew) for each in change.exceeds] == [("shop/db", 2, 1)]
-    assert skew_words(remedy_of(change).tried) == "; then zone skew 2 of shop/db, over maxSkew 1"
+    assert (
+        skew_words(remedy_of(change).tried)
+        == "; then zone skew 2 of shop/db, over maxSkew 1 (zone-c then counts with 0 pods)"
+    )
     assert change.worse == (0, 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -15,12 +16,13 @@ from topospread.base import Bounds
 from topospread.drill.result import SkewRange
 from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
 
-from .pending import fix_facts, fix_sections, pending_sections, unaffected_facts, unjudged_facts, why_facts
+from .pending import fix_facts, fix_sections, pending_sections, short, unaffected_facts, unjudged_facts, why_facts
 from .pools import pool_table
 from .spread_table import Row, constraint_sections, legend, matrix, matrix_key
 from .traffic import traffic_steps
 
 _NAMES = 3
+_ALL = 1 << 30
 _EVENTS = 12
 """Maximum number of events in a step with their own rows. Beyond it, events of one kind share a row."""
 _DRAWN = 10
@@ -36,9 +38,12 @@ def page(answer: DrillResult) -> Page:
         *why_facts(*_newly_pending(answer)),
         *(Fact("why", each.says) for each in answer.causes if not answer.newly_pending),
         *fix_facts(_first_fixes(answer.remedies), answer.untried),
+        *_displaced(answer),
         *(unjudged_facts(answer.unjudged) if answer.verdict == "unknown" else _unjudged(answer)),
         *_facts(answer),
     ]
+    if gone := _evicted_before(answer):
+        parts.append(Section("", (Table(("EVICTED BEFORE THE FIRST STEP", "PODS", "NEW NODES"), gone),)))
     rows = list(_workloads(answer))
     if rows:
         key = matrix_key(spread for _, spread, *_ in rows)
@@ -66,6 +71,7 @@ def page(answer: DrillResult) -> Page:
     for number, step in enumerate(answer.steps):
         if step.events:
             parts.append(Section("", (_events(number, step, timed=timed),), wide=not number))
+    parts += _all_names(answer, timed=timed)
     if answer.pools:
         parts.append(Section("", (pool_table(answer.pools),)))
     moved = [
@@ -91,6 +97,39 @@ def page(answer: DrillResult) -> Page:
     if answer.notes:
         parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page("Drill", tuple(parts))
+
+
+def _displaced(answer: DrillResult) -> Iterator[Fact]:
+    """Yield why pods that were evicted before the first step have no node, and the first fix of each cause."""
+    left = {f"{group.namespace}/{pod}" for group in answer.steps[-1].pending for pod in group.pods}
+    for each in [one for one in answer.displaced if left.intersection(one.pods)][:2]:
+        names = listed([short(one) for one in each.workloads], 2)
+        yield Fact("why", f"{names} ({counted(len(each.pods), 'evicted pod')}): {each.says}")
+        yield from fix_facts(each.remedies[:1], whose={one.says: short(each.workloads[0]) for one in each.remedies})
+
+
+def _evicted_before(answer: DrillResult) -> tuple[tuple[Cell, ...], ...]:
+    """Return each workload that loses pods before the first step, with the number and the new nodes of its pods."""
+    events = answer.steps[0].events
+    gone, new = Counter[tuple[str, str]](), defaultdict[tuple[str, str], list[str]](list)
+    for event in events:
+        for group in event.pods:
+            key = group.namespace, group.workload
+            if event.kind == "evicted":
+                gone[key] += len(group.nodes)
+            elif event.kind == "placed" and key in gone:
+                new[key] += group.nodes.values()
+    missing = {key: pods - len(new[key]) for key, pods in gone.items()}
+    return tuple(
+        (
+            f"{namespace}/{workload.partition('/')[2]}",
+            pods,
+            listed(in_order(new[namespace, workload]), _NAMES)
+            + (f"; {missing[namespace, workload]} without a node" if new[namespace, workload] else "none")
+            * (missing[namespace, workload] > 0),
+        )
+        for (namespace, workload), pods in gone.items()
+    )
 
 
 def _unjudged(answer: DrillResult) -> Iterator[Fact]:
@@ -397,6 +436,20 @@ def _events(number: int, step: DrillStep, *, timed: bool) -> Table:
     return Table((*(("TIME",) if timed else ()), _name(number, step)), rows, most=_EVENTS)
 
 
+def _all_names(answer: DrillResult, *, timed: bool) -> Iterator[Section]:
+    """Yield the events whose pods or nodes the default output does not all name."""
+    for number, step in enumerate(answer.steps):
+        events = [
+            each
+            for each in step.events
+            if max(len(each.nodes), sum(len(group.nodes) for group in each.pods)) > _NAMES + 1
+        ]
+        rows = tuple((*((_time([each]),) if timed else ()), _said([each], _ALL)) for each in events)
+        if rows:
+            heads = (*(("TIME",) if timed else ()), _name(number, step))
+            yield Section("All names", (Table(heads, rows, most=len(rows)),), wide=True)
+
+
 def _time(events: Sequence[DrilledEvent]) -> str:
     first, last = clock(events[0].at), clock(events[-1].at)
     return first if first == last else f"{first}–{last}"
@@ -405,7 +458,7 @@ def _time(events: Sequence[DrilledEvent]) -> str:
 _OF_NODES = {"down": "stopped answering", "up": "ready again", "cordoned": "cordoned", "uncordoned": "uncordoned"}
 
 
-def _said(events: Sequence[DrilledEvent]) -> str:
+def _said(events: Sequence[DrilledEvent], shown: int = _NAMES) -> str:
     event, last = events[0], events[-1]
     nodes = [name for each in events for name in each.nodes]
     pods = [pod for each in events for group in each.pods for pod in group.nodes.items()]
@@ -419,19 +472,19 @@ def _said(events: Sequence[DrilledEvent]) -> str:
         case "rollout":
             words = f"{event.detail}: rollout begins"
         case "placed":
-            words = f"{count} placed: {listed([f'{name} → {node}' for name, node in pods], _NAMES)}"
+            words = f"{count} placed: {listed([f'{name} → {node}' for name, node in pods], shown)}"
         case "lost":
-            words = f"{counted(len(pods), 'terminating pod')} deleted: {listed([name for name, _ in pods], _NAMES)}"
+            words = f"{counted(len(pods), 'terminating pod')} deleted: {listed([name for name, _ in pods], shown)}"
         case "evicted":
             why = event.detail
             done = why if why.startswith(("deleted", "preempted", "replaced")) else f"evicted ({why})"
             names = [f"{name} on {node}" if node else name for name, node in pods]
-            words = f"{count} {done}: {listed(names, _NAMES)}"
+            words = f"{count} {done}: {listed(names, shown)}"
         case _:
             done = _OF_NODES.get(
                 event.kind, f"{event.kind} {event.detail.removeprefix('node.kubernetes.io/')}".rstrip()
             )
-            words = f"{counted(len(nodes), 'node')} {done}: {listed(in_order(nodes), _NAMES)}"
+            words = f"{counted(len(nodes), 'node')} {done}: {listed(in_order(nodes), shown)}"
     return words
 
 

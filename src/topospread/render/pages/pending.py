@@ -20,6 +20,12 @@ _MOST_CAUSES = 2
 _MOST_SUMS = 20
 
 
+def short(workload: str) -> str:
+    """Return ``shop/web`` for ``shop/Deployment/web``."""
+    namespace, _, name = workload.split("/", 2)
+    return f"{namespace}/{name}"
+
+
 def why_facts(pending: Sequence[PendingPods], earlier: Sequence[int] = ()) -> Iterator[Fact]:
     """Yield the causes with the most pods, at most two kinds.
 

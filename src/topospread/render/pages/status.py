@@ -10,7 +10,7 @@ from topospread.api.well_known_labels import ZONE
 from topospread.text import shell_line
 
 from ..blocks import Bar, Cell, Fact, Page, Part, Section, Span, Table, Verdict
-from .pending import fix_facts, fix_sections, unjudged_facts
+from .pending import fix_facts, fix_sections, short, unjudged_facts
 from .traffic import traffic_section
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def page(answer: Status) -> Page:
         told = {cause for each in answer.pending for cause in each.causes}
         causes = tuple(each for each in causes if each.code == "zone-gone-counts" and each not in told)
     parts += [Fact("why", each.says) for each in causes[:2]]
-    whose = {each.remedies[0].says: _first(each.workloads[:1]) for each in answer.pending if each.remedies}
+    whose = {each.remedies[0].says: short(each.workloads[0]) for each in answer.pending if each.remedies}
     parts += fix_facts(answer.remedies, whose=whose)
     parts += [Fact("next", "evictions may restore the spread", shell_line(answer.next))] if answer.next else []
     parts += unjudged_facts(answer.unjudged[:2])
@@ -49,8 +49,11 @@ def page(answer: Status) -> Page:
         *(
             section
             for each in answer.pending
-            for section in fix_sections(each.remedies, f"All fixes for {_first(each.workloads)}")
+            for section in fix_sections(
+                each.remedies, f"All fixes for {listed([short(one) for one in each.workloads], _NAMES)}"
+            )
         ),
+        _all_not_ready(answer),
         _section("Constraints", _constraints(answer.workloads)),
         _section("Pods that kube-scheduler would reject on their node now", _refused(answer.workloads)),
         *_losses(answer.domains),
@@ -67,10 +70,21 @@ def _not_ready(answer: Status) -> Iterator[Fact]:
     """Yield the nodes that are not Ready, with their pods."""
     nodes = sorted(answer.not_ready.items(), key=lambda each: (-len(each[1]), each[0]))
     for name, pods in nodes[:_NAMES]:
-        on_it = f" has {counted(len(pods), 'pod')}" + (f": {listed(in_order(pods), _NAMES)}" if pods else "")
-        yield Fact("not ready", f"node {name}{on_it}")
+        yield Fact("not ready", f"node {name}{_pods_there(pods, _NAMES)}")
     if len(nodes) > _NAMES:
         yield Fact("not ready", f"{counted(len(nodes) - _NAMES, 'more node')}")
+
+
+def _all_not_ready(answer: Status) -> Section:
+    """Return the nodes with pods that the default output leaves out."""
+    nodes = sorted(answer.not_ready.items(), key=lambda each: (-len(each[1]), each[0]))
+    left = [each for at, each in enumerate(nodes) if at >= _NAMES or len(each[1]) > _NAMES]
+    facts = tuple(Fact("node", f"{name}{_pods_there(pods, len(pods))}") for name, pods in left)
+    return Section("Pods of nodes that are not Ready", facts, wide=True)
+
+
+def _pods_there(pods: Sequence[str], most: int) -> str:
+    return f" has {counted(len(pods), 'pod')}" + (f": {listed(in_order(pods), most)}" if pods else "")
 
 
 def _soft(answer: Status) -> Iterator[Fact]:
@@ -101,7 +115,7 @@ def _pending(groups: Sequence[Pending]) -> Table:
         tuple(
             (
                 Span(f"? {len(each.pods)}", "unsure") if each.verdict == "unknown" else len(each.pods),
-                _first(each.workloads),
+                listed([short(one) for one in each.workloads], _NAMES),
                 each.says,
                 each.remedies[0].says if each.remedies else "none found" if each.searched else _untried(each),
             )
@@ -109,12 +123,6 @@ def _pending(groups: Sequence[Pending]) -> Table:
         ),
         more="causes",
     )
-
-
-def _first(workloads: Sequence[str]) -> str:
-    """Return ``shop/web``, or ``shop/web +2`` for three workloads."""
-    namespace, _, name = workloads[0].split("/", 2)
-    return f"{namespace}/{name}" + (f" +{len(workloads) - 1}" if len(workloads) > 1 else "")
 
 
 def _matrix(answer: Status) -> Table:

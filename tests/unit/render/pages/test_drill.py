@@ -13,7 +13,7 @@ from topospread.answers.remedies import DrillRemedy
 from topospread.api.pools import NodePool
 from topospread.drill.each import drill_each
 from topospread.drill.result import Drill
-from topospread.drill.steps import Autoscale, Cordon, Drain, Fail, Recover, Rollout, Scale, Uncordon
+from topospread.drill.steps import Autoscale, Cordon, Drain, Fail, Recover, Rollout, Scale, Uncordon, Wait
 from topospread.errors import UsageError
 from topospread.render.svg import svg
 from topospread.simulation.options import SimulationOptions
@@ -253,6 +253,42 @@ def test_before_says_what_happens_between_the_input_and_the_first_step() -> None
     assert "before: 1 pod was already pending; the verdict does not count it" in text
     shop = " ".join(drill_answer(found, namespace="shop").text().split())
     assert "before: 1 pod of a1 is evicted (unreachable) before the first step, which is at 5:0" in shop
+
+
+def test_pods_evicted_before_the_first_step_without_a_new_node_are_not_filed_under_already_pending() -> None:
+    taints = [{"key": "node.kubernetes.io/unreachable", "effect": each} for each in ("NoSchedule", "NoExecute")]
+    waits = workload("Deployment", "waits", replicas=1, spec={"nodeSelector": {"disk": "none"}})
+    closed = [node(f"{zone}1", zone, unschedulable=True) for zone in "bc"]
+    given = [node("a1", "a", taints=taints), *closed, *running(True, True, True), waits]
+    found = told(given, Wait(600)).answer()
+    assert (found.verdict, found.pending_before, found.newly_pending) == ("yes", 1, {})
+    assert found.says.endswith("; 1 pod of shop/web, evicted before the first step, found no node")
+    ((group,), text) = found.displaced, " ".join(found.text().split())
+    assert (group.workloads, len(group.pods), group.remedies[0].code) == (("shop/Deployment/web",), 1, "uncordon")
+    assert f"why: shop/web (1 evicted pod): {group.says} fix: kubectl uncordon b1 tried: all 3 pods of shop/web" in text
+    assert "before: 1 pod was already pending; the verdict does not count it" in text
+    assert "EVICTED BEFORE THE FIRST STEP PODS NEW NODES shop/web 1 none WORKLOAD" in text
+    helped = told(given, Uncordon(at("node=b1"))).answer()
+    assert helped.says.endswith("; 1 of 1 pod of shop/web, evicted before the first step, now has a node")
+    assert "evicted pod)" not in helped.text()
+    shop = drill_each(inventory(*given), "node", SimulationOptions(), 1)
+    assert "1 pod of shop/web, evicted before each drill, finds no node" in shop.warnings
+
+
+def test_wide_names_every_pod_of_an_event_and_the_default_the_new_nodes_of_those_evicted_before() -> None:
+    taints = [{"key": "node.kubernetes.io/unreachable", "effect": each} for each in ("NoSchedule", "NoExecute")]
+    found = told([node("a1", "a", taints=taints), *nodes("b", "c"), *running(True, True, True)], Wait(600)).answer()
+    table = " ".join(found.text().split())
+    assert "EVICTED BEFORE THE FIRST STEP PODS NEW NODES shop/web 1 " in table
+    assert "none" not in table
+    many = told(
+        [*(node(f"{each}1", each, cpu="16") for each in "ab"), workload("Deployment", replicas=12)], Fail(at("zone=a"))
+    ).answer()
+    names = [pod for step in many.steps[1:] for each in step.events for group in each.pods for pod in group.nodes]
+    assert len(names) > 5
+    wide = many.text(wide=True)
+    assert all(name in wide for name in names)
+    assert not all(name in many.text() for name in names)
 
 
 def test_pods_that_are_not_judged_are_not_among_those_that_were_pending() -> None:

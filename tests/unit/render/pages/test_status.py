@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import topospread
 from tests.unit.drill.builders import ZONE, node, nodes, spread, workload
+from tests.unit.rebalance.builders import standing
 from topospread.config.load import load_configuration
 
 DEFAULT = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
@@ -38,3 +39,13 @@ def test_soft_constraints_over_maxSkew_are_counted_while_pods_are_pending() -> N
     for more in ([], [waits]):
         placed = topospread.Session([*given, *more]).after()
         assert (said in placed.status().text()) == bool(more), placed.status().text()
+
+
+def test_pods_of_nodes_that_are_not_ready_and_workloads_with_one_cause_are_named() -> None:
+    lost = node("a1", "a", taints=[{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}])
+    waits = [workload("Deployment", name, 1, {"nodeSelector": {"disk": "none"}}) for name in ("api", "batch")]
+    found = topospread.Session([lost, *nodes("b"), *waits, *standing({"a1": 6})]).status()
+    text, wide = (" ".join(found.text(wide=each).split()) for each in (False, True))
+    assert "node a1 has 6 pods: shop/web-0, shop/web-1, shop/web-2 and 3 more" in text
+    assert "node: a1 has 6 pods: shop/web-0, shop/web-1, shop/web-2, shop/web-3, shop/web-4, shop/web-5" in wide
+    assert "2 shop/api, shop/batch no node has" in text
