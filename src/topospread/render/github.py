@@ -38,7 +38,7 @@ def workflow_command(level: str, place: Place, title: str, message: str) -> str:
     }
     if not place.source:
         properties = {"title": title}
-    elif "\\" in place.source:  # GitHub would take an escaped name for another file's
+    elif "\\" in escape_commands(place.source):  # GitHub would take an escaped name for another file's
         properties, message = {"title": title}, f"{place.source}: {message}"
     shown = ",".join(f"{name}={_escaped(value, property=True)}" for name, value in properties.items())
     return f"::{level} {escape_commands(shown)}::{escape_commands(_escaped(message))}\n"

@@ -22,7 +22,7 @@ from .helm_gate import PARTS_FILES, write_gate
 from .kustomizations import Kustomization, Reached, check_reach
 from .origins import Annotated, ChartOrigins, KustomizationOrigins
 from .renderers import HELM, KUSTOMIZE, RENDER_HELM, find_renderer, scrubbed_environment
-from .roots import GIT, check_inside_repository, check_links, check_name, is_of_git, real_path
+from .roots import GIT, check_git_folder, check_inside_repository, check_links, check_name, is_of_git, real_path
 from .text import Text, shown_path
 from .yaml import read_documents
 
@@ -138,6 +138,7 @@ class ChartUnit(msgspec.Struct, frozen=True):
         if self.rendering.helm_release and not _is_release(self.rendering.helm_release):
             # The name may come from a Drill file, and Helm would read --set-file=a=/etc/passwd as an option.
             raise InputError(f"not a valid release name: {shown_path(self.rendering.helm_release)}", self._place)
+        check_git_folder(self.root)
         check_links(self.path, self.root, beside_git=True, visited=self.shared.links)
         if self.reads_git and not self.rendering.is_old:
             raise InputError(self.reads_git, self._place)
@@ -204,6 +205,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         for path in (os.path.abspath(self.path), self.kustomization.folder):
             check_name(path)
         find_renderer(KUSTOMIZE, self._place)
+        check_git_folder(self.root)
         is_whole = check_reach(self.path, self.root, network=self.rendering.network, checked=self.shared.reached)
         allows_helm = self.rendering.helm_in_kustomizations and is_whole
         if self.kustomization.charts and not allows_helm:

@@ -32,6 +32,10 @@ REVISION: Final = "rev:"
 """Prefixes that mark a state as a path or as a revision."""
 
 _TIMEOUT: Final = 300.0
+_MOST_FILES: Final = 200_000
+"""Files of a revision. Trees that contain each other may list any number."""
+_OF_ATTRIBUTES: Final = 10.0
+"""Seconds to evaluate attributes: git compares every file with every pattern."""
 _ENVIRONMENT: Final = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -205,19 +209,19 @@ class _Git:
     def commit(self, revision: str) -> str:
         return self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").strip()
 
-    def run(self, *words: str, given: bytes = b"") -> str:
-        """Return git's output for an input."""
+    def run(self, *words: str, given: bytes = b"", seconds: float = _TIMEOUT) -> str:
+        """Return git's output for an input. Raise InputError if git fails or runs longer."""
         try:
             done = subprocess.run(
                 self._command(*words),
                 input=given,
                 capture_output=True,
                 check=False,
-                timeout=_TIMEOUT,
+                timeout=seconds,
                 env=_environment(),
             )
         except subprocess.TimeoutExpired:
-            raise InputError(f"git did not end within {_TIMEOUT:.0f} seconds", self.place) from None
+            raise InputError(f"git did not end within {seconds:.0f} seconds", self.place) from None
         except OSError as error:
             raise InputError(f"git cannot be run: {error.strerror or error}", self.place) from error
         if done.returncode == 1 and words[0] == "rev-parse":
@@ -255,6 +259,8 @@ class _Git:
         Links are written last, so that no file is written through a link.
         """
         every, wanted = list(self._blobs(commit)), {*only, _ATTRIBUTES} if only else ()
+        if len(every) > _MOST_FILES:
+            raise InputError(f"this revision has more than {_MOST_FILES:,} files; name a checkout instead", self.place)
         files = [each for each in every if not each.is_submodule]
         blobs = [each for each in files if not wanted or os.path.basename(each.path) in wanted]
         with tempfile.TemporaryFile() as names, tempfile.TemporaryFile() as errors:
@@ -317,7 +323,7 @@ class _Git:
         read = dict(_may_be_read(folder, blobs))
         asked = b"".join(os.fsencode(each) + b"\0" for each in read)
         at = ("-C", folder, "--work-tree=.", "-c", f"core.attributesFile={os.devnull}")
-        found = self.run(*at, "check-attr", "-z", "--stdin", *_CONVERTING, given=asked)
+        found = self.run(*at, "check-attr", "-z", "--stdin", *_CONVERTING, given=asked, seconds=_OF_ATTRIBUTES)
         parts = iter(found.split("\0"))
         values = {(path, name): value for path, name, value in zip(parts, parts, parts, strict=False)}
         for (path, name), value in values.items():

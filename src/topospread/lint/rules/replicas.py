@@ -10,7 +10,7 @@ from topospread.api.workload import Deployment, HorizontalPodAutoscaler
 from topospread.controllers.autoscaling import target_of
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.lint_input import LintInput, LintSubject
-from topospread.lint.pod_source import HASH, WITH_REPLICAS, PodSource, explicit_replicas
+from topospread.lint.pod_source import HASH, WITH_REPLICAS, PodSource, explicit_replicas, selects_itself
 from topospread.lint.problem import FieldEdit, Problem
 from topospread.lint.related_objects import autoscaled
 from topospread.lint.rule import Example, Rule
@@ -111,7 +111,7 @@ def _not_spread(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _spread_over(given: LintInput, pods: PodSource) -> set[str]:
-    """Return the topology keys of the pods' constraints and anti-affinity, with "" if there is anti-affinity."""
+    """Return the topology keys of the pods' constraints and of anti-affinity to each other, with "" for the latter."""
     constraints = pods.spec.topology_spread_constraints or listed_defaults(given, pods)
     found = {each.topology_key or "" for each in constraints}
     apart = pods.spec.affinity.pod_anti_affinity if pods.spec.affinity is not None else None
@@ -119,7 +119,8 @@ def _spread_over(given: LintInput, pods: PodSource) -> set[str]:
         preferred = apart.preferred_during_scheduling_ignored_during_execution or ()
         terms = [*(apart.required_during_scheduling_ignored_during_execution or ())]
         terms += [each.pod_affinity_term for each in preferred if each.pod_affinity_term is not None]
-        found |= {"", *(each.topology_key for each in terms)}
+        own = {each.topology_key for each in terms if selects_itself(each, pods)}
+        found |= {"", *own} if own else set()
     return found
 
 

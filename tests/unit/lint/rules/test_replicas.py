@@ -80,6 +80,8 @@ affinity:
         (deployment(ZONES, replicas=3), False),
         (deployment(ZONES.replace("DoNotSchedule", "ScheduleAnyway"), replicas=3), False),
         (deployment(PREFERRED, replicas=3), False),
+        (deployment(PREFERRED.replace("{app: web}", "{app: other}"), replicas=3), True),
+        (deployment(PREFERRED.replace("topologyKey", "namespaces: [other], topologyKey"), replicas=3), True),
         (deployment("", replicas=1) + autoscaler("minReplicas: 3, "), True),
         (deployment("", replicas=3).replace("kind: Deployment", "kind: StatefulSet"), True),
         (

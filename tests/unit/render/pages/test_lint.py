@@ -112,6 +112,8 @@ def test_sarif_names_files_as_they_stand_in_the_repository(tmp_path: Path, monke
 def test_github_takes_no_escaped_name_for_a_file_of_this_name() -> None:
     line = workflow_command("error", Place("a\\u200b.yaml", line=3), "title", "message")
     assert line == "::error title=title::a\\u200b.yaml: message\n"
+    line = workflow_command("error", Place("##[error]x.yaml"), "title", "message")
+    assert line == "::error title=title::#\\u0023[error]x.yaml: message\n"
 
 
 def fingerprints(outcome: LintReport) -> list[str]:
