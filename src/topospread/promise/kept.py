@@ -273,7 +273,7 @@ class WorkloadPromises:
                 if want.about == "drain" and self.budget_least >= least:
                     yield from self._left("", least)  # pods may lack a node
                     says = f"budgets keep {self.budget_least} of {replicas} ready"
-                    says += ", so a drain does not end" if self.budget_least >= replicas > 0 else ""
+                    says += ", so a drain does not end" if self.blocking_budgets else ""
                     yield KeptPart("while a node drains", "yes", says, "proved")
                     return
                 for loss in _LOSSES.get(want.about, ("zone", "node")):
@@ -492,6 +492,11 @@ class WorkloadPromises:
         labels = own.template.labels if own.template is not None else {}
         found = budgets_over(self.inventory, own.namespace, labels)
         return frozenset(f"{own.namespace}/{budget.metadata.name}" for budget, _ in found)
+
+    @property
+    def blocking_budgets(self) -> tuple[str, ...]:
+        """Budgets that let no pod be evicted, so that a drain of a node with a pod of the workload does not end."""
+        return tuple(sorted(self.own_budgets)) if self.budget_least >= self.workload.replicas > 0 else ()
 
     @cached_property
     def budget_least(self) -> int:

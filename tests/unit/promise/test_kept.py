@@ -343,8 +343,11 @@ def test_a_budget_that_lets_no_pod_be_evicted_keeps_a_drain_promise_with_a_word_
     budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "shop"}}
     for least, said in ((6, "budgets keep 6 of 6 ready, so a drain does not end"), (5, "budgets keep 5 of 6 ready")):
         spec = {"minAvailable": least, "selector": {"matchLabels": {"app": "web"}}}
-        (each,) = checked([*THREE, web(spread()), budget | {"spec": spec}], "drain>=4").promises
+        found = checked([*THREE, web(spread()), budget | {"spec": spec}], "drain>=4")
+        (each,) = found.promises
         assert (each.verdict, each.says) == ("yes", said)
+        blocked = ", but budget shop/b blocks every drain of a node with its pods" if least == 6 else ""
+        assert found.says == f"the promise is kept{blocked}"
 
 
 def test_an_entry_of_the_settings_that_selects_no_workload_is_a_warning(tmp_path: Path) -> None:
