@@ -57,6 +57,25 @@ def test_promises_rest_on_filters_and_not_on_scores() -> None:
     assert loose.promises[0].order
 
 
+def test_a_proof_for_zones_is_a_proof_for_nodes_if_each_node_is_in_one_zone() -> None:
+    """A constraint on zones bounds the pods of a node after a rollout, without a search."""
+    spec = of_pod({"cpu": "2"})
+    app = web(spread(matchLabelKeys=["pod-template-hash"]), spec=spec, strategy=rolling(2, 0))
+    there = [node(f"n{at}", "abc"[at % 3], cpu="4") for at in range(9)]
+
+    def said(*objects: Json) -> tuple[str, bool]:
+        (found,) = promise_check(inventory(*objects, app), want="node-loss>=4", states=1, seconds=1).promises
+        (shown,) = promise_show(inventory(*objects, app), states=1, seconds=0.5).workloads
+        (lost,) = (each for each in shown.events if each.when == "node-loss")
+        assert (found.verdict == "yes") == found.says.endswith("; every node is in one zone")
+        return found.verdict, lost.rolled is None or lost.rolled.known
+
+    assert said(*there) == ("yes", True)
+    assert said(*there, node("elsewhere", cpu="4"))[0] == "unknown"
+    there[-1]["metadata"]["labels"]["kubernetes.io/hostname"] = "n0"
+    assert said(*there)[0] != "yes"
+
+
 def scaler(least: int, most: int) -> Json:
     """Return the HorizontalPodAutoscaler of Deployment web."""
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
