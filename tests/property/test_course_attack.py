@@ -114,6 +114,7 @@ def test_the_figures_of_a_rollout_are_the_worst_of_all_courses(objects: list[Jso
         assert bounds is None or bounds == Bounds.exactly(search.left[key])
     for key, bounds in after_rollouts(objects, 1).items():
         assert bounds is None or bounds.least <= search.left[key] <= bounds.most
+    assert not judge(objects).is_in_zones or search.left[HOST] >= search.left[ZONE]
     for loss, key in (("zone", ZONE), ("node", HOST)):
         for states in (1, 20_000):
             assert not is_claimed(objects, states, loss, search.left[key] + 1)
