@@ -181,7 +181,7 @@ def test_pods_that_are_not_judged_give_bounds() -> None:
     assert (found.verdict, event(found, "zone-loss").leaves) == ("unknown", Bounds(least=0, most=2))
     assert {each.when for each in found.workloads[0].events} == {"zone-loss", "node-loss"}
     assert [each.what for each in found.unjudged] == ["resourceClaims"]
-    assert "0–2 of 3" in found.text()
+    assert "0 to 2 of 3, not decided" in found.text()
 
 
 def test_several_workloads_are_a_row_each() -> None:
