@@ -70,13 +70,17 @@ def run(*words: str | Path, folder: Path, stdin: str = "", env: Mapping[str, str
 )
 def test_exit_codes(tmp_path: Path, manifest: str, code: int) -> None:
     (tmp_path / "app.yaml").write_text(manifest)
-    assert run("lint", "app.yaml", folder=tmp_path).returncode == code
+    done = run("lint", "app.yaml", folder=tmp_path)
+    assert done.returncode == code
+    again = run("lint", "-f", "app.yaml", folder=tmp_path)
+    assert (again.returncode, again.stdout) == (done.returncode, done.stdout)
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["nowhere.yaml"], "nowhere.yaml"),
+        (["app.yaml", "-f", "nowhere.yaml"], "nowhere.yaml"),
         (["app.yaml", "--select", "selector-emtpy"], "did you mean selector-empty?"),
         (["app.yaml", "--ignore", "x"], "--ignore: unknown rule 'x'"),
         (["app.yaml", "--on", "zones=many"], "--on"),

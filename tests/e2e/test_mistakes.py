@@ -109,7 +109,6 @@ def command(in_process: Command, tmp_path: Path) -> Command:
             ("promise", "check", "-f", "web.yaml", *ZONES, "--want", "zone-loss"),
             'promise "zone-loss": write zone-loss>=N; in a shell, quote it, because ">" writes a file',
         ),
-        (("lint", "-f", "web.yaml"), "-f: name files without -f, as arguments"),
         (("simulate", "-f", "web.yaml", *ZONES, "-o", "jsn"), "-o jsn: did you mean json?"),
         (
             ("simulate", "-f", "web.yaml", "--on", "nowhere"),

@@ -16,6 +16,7 @@ from tests.drawn import drawn
 from tests.property.test_promises import HOST
 from tests.unit.drill.builders import ZONE, budget, inventory, node, spread, workload
 from topospread.api.inventory import Inventory
+from topospread.api.promises import read_wants
 from topospread.base import Bounds
 from topospread.drill.drill import drill
 from topospread.drill.result import Drill
@@ -37,9 +38,18 @@ ATTACKED = drawn(5, suppress_health_check=list(HealthCheck))
 
 @st.composite
 def rolled(draw: st.DrawFn) -> list[Json]:
-    """Two to four nodes, and a Deployment of up to three pods that is spread, kept apart or neither."""
+    """Two to four nodes, and a Deployment of up to three pods that is spread, kept apart or neither.
+
+    A node may lack its zone, or have another node's hostname.
+    """
     zones = draw(st.lists(st.sampled_from("abc"), min_size=2, max_size=4))
     made = [node(f"n{at}", zone, cpu=str(draw(st.integers(1, 3)))) for at, zone in enumerate(zones)]
+    labels = made[-1]["metadata"]["labels"]
+    match draw(st.sampled_from(["", "", "", "zone", "hostname"])):
+        case "zone":
+            del labels[ZONE]
+        case "hostname":
+            labels[HOST] = made[0]["metadata"]["labels"][HOST]
     by_revision = draw(st.sampled_from([{}, {"matchLabelKeys": ["pod-template-hash"]}]))
     keys = draw(st.lists(st.sampled_from([ZONE, HOST]), unique=True, max_size=2))
     spec = {
@@ -71,7 +81,8 @@ class Watched(RolloutSearch):
     def wrong(self, end: OrderEnd) -> str:
         rows = end.placed[id(self.begun.workload)]
         for key, least in self.left.items():
-            held = Counter(end.run.cluster.nodes.labels(key).codes[rows].tolist())
+            codes = end.run.cluster.nodes.labels(key).codes[rows]
+            held = Counter(codes[codes >= 0].tolist())
             self.left[key] = min(least, len(rows) - max(held.values(), default=0))
         return ""
 
@@ -85,6 +96,13 @@ def after_rollouts(objects: list[Json], states: int) -> dict[str, Bounds | None]
     return {key: found.fewest(loss).rolled for key, loss in ((ZONE, "zone"), (HOST, "node"))}
 
 
+def is_claimed(objects: list[Json], states: int, loss: str, least: int) -> bool:
+    """Return whether a loss is said to leave at least this number, in every order and after every rollout."""
+    found = judge(objects, states)
+    (kept,) = found.kept(read_wants(f"{loss}-loss>={least}"))
+    return kept.verdict == "yes" or found.fewest(loss).bounds.least >= least
+
+
 @EXHAUSTED
 @given(objects=rolled())
 def test_the_figures_of_a_rollout_are_the_worst_of_all_courses(objects: list[Json]) -> None:
@@ -96,6 +114,10 @@ def test_the_figures_of_a_rollout_are_the_worst_of_all_courses(objects: list[Jso
         assert bounds is None or bounds == Bounds.exactly(search.left[key])
     for key, bounds in after_rollouts(objects, 1).items():
         assert bounds is None or bounds.least <= search.left[key] <= bounds.most
+    assert not judge(objects).is_in_zones or search.left[HOST] >= search.left[ZONE]
+    for loss, key in (("zone", ZONE), ("node", HOST)):
+        for states in (1, 20_000):
+            assert not is_claimed(objects, states, loss, search.left[key] + 1)
 
 
 def fewest_of(course: Drill, step: int) -> int:
@@ -111,7 +133,9 @@ def test_no_random_course_of_a_rollout_leaves_fewer(objects: list[Json], seed: i
     least, after = judge(objects, 1).rolling_least(), after_rollouts(objects, 1)
     options = unscored(SimulationOptions(preemption=False, seed=seed))
     for key, bounds in after.items():
-        name = data.draw(st.sampled_from([each["metadata"]["labels"][key] for each in objects[:-1]]))
+        name = data.draw(
+            st.sampled_from(sorted({each["metadata"]["labels"].get(key, "") for each in objects[:-1]} - {""}))
+        )
         steps: list[Step] = [Rollout("shop/deploy/web"), Fail(NodeChoice(key, name))]
         first = drill(inventory(*objects), steps, options, runs=COURSES)
         if first.steps[0].ready < objects[-1]["spec"]["replicas"]:

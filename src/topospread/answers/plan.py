@@ -138,6 +138,7 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     blocks: Annotated[
         bool, Meta(description="Whether budgets let no pod be evicted, unlike before, so a drain does not end.")
     ] = False
+    unblocks: Annotated[bool, Meta(description="Whether budgets let a pod be evicted, unlike before.")] = False
     lost_quorum: Annotated[
         int, Meta(description="Quorum of a StatefulSet of which fewer pods are left, unlike before; else 0.")
     ] = 0

@@ -33,7 +33,7 @@ from topospread.text import did_you_mean
 
 from .asked import asked_of
 from .finding import Finding
-from .words import PODS_ANYWHERE, agreeing, counted
+from .words import PODS_ANYWHERE, agreeing, blocked_drains, counted
 
 _OF_ANY_KIND = ("never-waits", "skew")
 """Promises that Jobs and bare pods can declare. The other promises count the pods that survive a loss."""
@@ -324,6 +324,7 @@ class _Checking:
     worked: dict[Hashable, str] = field(default_factory=dict)
     starting: list[str] = field(default_factory=list)
     unselecting: list[str] = field(default_factory=list)
+    blocking: list[str] = field(default_factory=list)
 
     def check(self, workload: Workload) -> None:
         key = key_of(workload)
@@ -335,6 +336,8 @@ class _Checking:
             place = where if where.source else self.inventory.places.get(key, Place())
             self.promises.append(_checked(f"{key[1]}/{key[0]}/{key[2]}", each, _place(where), place))
         self.unjudged += judge.unjudged
+        if any(each.want.about == "drain" for each in found):
+            self.blocking += [name for one in (judge, *judge.sized.values()) for name in one.blocking_budgets]
         if any(each.verdict == "no" and each.part.when == "now" for each in found) and (number := judge.starting):
             pods = (
                 f"{counted(number, 'pod')} of {key[1]}/{key[2]} {agreeing('are', number)} not ready yet and not counted"
@@ -394,6 +397,8 @@ class _Checking:
             says = f"{broken} of {counted(total, kept)} {'is' if broken == 1 else 'are'} not kept"
         elif unknown:
             says = f"{unknown} of {counted(total, kept)} {'is' if unknown == 1 else 'are'} not decided"
+        else:
+            says += blocked_drains(dict.fromkeys(self.blocking))
         parts = {each.what: each for each in self.unjudged if unknown or each.what != ORDERS}
         for each in promises:
             if each.verdict == "unknown" and each.says and not parts:

@@ -36,7 +36,7 @@ from topospread.text import did_you_mean
 
 from .asked import asked_of
 from .promise_check import refuse_unread_annotations, wants_of_item
-from .words import agreeing, counted
+from .words import agreeing, blocked_drains, counted
 
 Progress = Callable[[int, int | None], None]
 
@@ -167,9 +167,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         asked = tuple(f"a loss leaves {least} of {number}" for least in losses.values() if least >= number)
         # The loss of a domain with a pod takes at least this pod.
         unmet = tuple(f"the loss of a domain with a pod leaves {number - 1} of {number} at most" for _ in asked[:1])
-        blocked = [str(each) for each in others if each.about == "drain" and each.least(number) >= number]
-        if asked or blocked:
-            asked, unmet = (*asked, *blocked), unmet or (f"if all {number} pods have to stay, no node can be drained",)
+        if asked:
             one = Design(*key, number, asked, False, (), (), (), unmet, 0, given, is_impossible=True)
             designs.append((one, _designed(one, given, is_judged=True, is_open=False)))
             continue
@@ -210,9 +208,12 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     found = [_declaring(inventory, one, each, asked_for, of_key) for (one, _), each in zip(designs, found, strict=True)]
     names = Counter(each.file for each in found)
     found = [with_fields(each, file=_whole_name(each)) if names[each.file] > 1 else each for each in found]
+    verdict = worst(each.verdict for each in found)
+    blocked = list(_blocked_drains(inventory, [one for one, _ in designs]))
+    asked_to = dict.fromkeys(name for one, name in blocked if _wants_drains(one))
     return PromiseDesign(
-        verdict=worst(each.verdict for each in found),
-        says=_says(found, kept),
+        verdict=verdict,
+        says=_says(found, kept) + (blocked_drains(asked_to) if verdict == "yes" else ""),
         causes=tuple(_causes(found)),
         unjudged=tuple(parts.values()),
         assumed=tuple(f"{each.what} let every node pass" for each in parts.values() if each.pods),
@@ -222,7 +223,12 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             *inventory.warnings,
             *_fewer_replicas(found, inventory),
             *_without_design(inventory, found, targets, among),
-            *_blocked_drains(inventory, designs),
+            *(
+                f"PodDisruptionBudget {name} blocks every drain of a node with a pod of {one.namespace}/{one.name}; "
+                f'--want "drain>={one.replicas - 1}" lowers it'
+                for one, name in blocked
+                if one.replicas > 1 and not _wants_drains(one)
+            ),
             *(
                 f"promise check does not check the loss of {each}: only the loss of zones and nodes can be declared"
                 for each in survive
@@ -266,6 +272,10 @@ def _is_replaced(declared: Want, wants: Sequence[Want], replicas: int) -> bool:
     return any(each.about == declared.about and each.includes(declared, replicas) for each in wants)
 
 
+def _wants_drains(one: Design) -> bool:
+    return any(each.about == "drain" for each in one.wants)
+
+
 def _fewer_replicas(found: Iterable[DesignedWorkload], inventory: Inventory) -> Iterator[str]:
     """Yield a warning for each design whose workload may have fewer replicas."""
     for each in found:
@@ -277,20 +287,13 @@ def _fewer_replicas(found: Iterable[DesignedWorkload], inventory: Inventory) -> 
             )
 
 
-def _blocked_drains(inventory: Inventory, designs: Sequence[tuple[Design, DesignedWorkload]]) -> Iterator[str]:
-    """Yield a warning for each budget that still lets no pod of a workload be evicted."""
-    for one, designed in designs:
+def _blocked_drains(inventory: Inventory, designs: Iterable[Design]) -> Iterator[tuple[Design, str]]:
+    """Yield each design with a budget that lets no pod of its workload be evicted."""
+    for one in designs:
         labels = workload_of(inventory, key_of(one)).spec.template.metadata.labels or {}
         budgets = [each for each, _ in budgets_over(one.inventory, one.namespace, labels)]
-        if (
-            len(budgets) == 1
-            and designed.replicas
-            and desired_healthy(budgets[0], designed.replicas) >= designed.replicas
-        ):
-            yield (
-                f"PodDisruptionBudget {one.namespace}/{budgets[0].metadata.name} blocks every drain of a node with a "
-                f'pod of {one.namespace}/{one.name}; --want "drain>={designed.replicas - 1}" lowers it'
-            )
+        if len(budgets) == 1 and one.replicas and desired_healthy(budgets[0], one.replicas) >= one.replicas:
+            yield one, f"{one.namespace}/{budgets[0].metadata.name}"
 
 
 def _without_design(
@@ -417,7 +420,10 @@ def _says(found: Sequence[DesignedWorkload], kept: int) -> str:
         (one,) = found
         name = f"{one.namespace}/{one.name}"
         if one.verdict == "yes":
+            choices = sum(not each.wanted for each in one.lines)
             with_lines = f"with {counted(len(one.lines), 'added line')}" if one.lines else "without a change"
+            with_lines += f", {choices} of them by choice" if 0 < choices < len(one.lines) else ""
+            with_lines += ", by choice" if choices and choices == len(one.lines) else ""
             return f"{name} keeps the wanted promises {with_lines}"
         if one.verdict == "no":
             return f"no design of {name} keeps the wanted promises"

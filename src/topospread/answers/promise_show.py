@@ -25,7 +25,7 @@ from topospread.status.result import ConstraintStatus
 
 from .asked import asked_of, input_words
 from .promise_check import KINDS, chosen_workloads, declared_wants
-from .words import PODS_ANYWHERE, counted
+from .words import PODS_ANYWHERE, blocked_drains, counted
 
 if TYPE_CHECKING:
     from topospread.lint.settings import DeclaredPromise
@@ -189,6 +189,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     assumed = (*([PODS_ANYWHERE] if without_node else []), *([WITHOUT_UNJUDGED] if beside else []))
     broken = [each for each in found if each.verdict == "no"]
     sized = list(_at_one_size(chosen))
+    blocking = dict.fromkeys(name for each in found for name in each.blocking)
     verdict = worst(each.verdict for each in found)
     if verdict == "unknown" and not parts:
         why = next((each.undecided for each in found if each.verdict == "unknown"), "")
@@ -196,7 +197,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         parts["budget"] = Unjudged(what="budget", because=why or because)
     return PromiseShow(
         verdict=verdict,
-        says=_says(found, broken, sized),
+        says=_says(found, broken, sized) + (blocked_drains(blocking) if verdict == "yes" else ""),
         causes=tuple(_cause(each) for each in broken[:3]),
         unjudged=merged(parts.values(), *(event.unjudged for one in found for event in one.events)),
         assumed=assumed,

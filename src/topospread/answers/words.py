@@ -9,11 +9,20 @@ from functools import lru_cache
 from topospread.text import agreeing, counted, listed, noun_of
 from topospread.whole_number import whole_number
 
-__all__ = ["PODS_ANYWHERE", "agreeing", "counted", "in_order", "joined", "listed", "natural", "noun_of"]
+__all__ = [
+    "PODS_ANYWHERE", "agreeing", "blocked_drains", "counted", "in_order", "joined", "listed", "natural", "noun_of",
+]  # fmt: skip
 
 PODS_ANYWHERE = "a pod that is not judged may be on any node that its other filters allow, or on none"
 """How promises treat pods that topospread cannot judge."""
 _NUMBER = re.compile(r"(\d+)")
+
+
+def blocked_drains(budgets: Iterable[str]) -> str:
+    """Return a clause about budgets that let no pod be evicted; "" without any."""
+    names = list(budgets)
+    one = f", but budget {listed(names, 2)} blocks every drain of a node with its pods"
+    return one if len(names) == 1 else f", but budgets {listed(names, 2)} block drains" if names else ""
 
 
 def in_order(names: Iterable[str]) -> list[str]:

@@ -53,6 +53,9 @@ Examples:
 @click.command(cls=Explained, help=HELP)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH)
 @click.option(
+    "-f", "--filename", "filenames", multiple=True, metavar="FILE", type=PATH, help="Lint this PATH, as in simulate."
+)
+@click.option(
     "--on", "cluster", type=PATH, metavar="CLUSTER", help="Compare the manifests with a cluster, as in simulate."
 )
 @access_options
@@ -137,7 +140,7 @@ def question_of(given: dict[str, Any]) -> Question:
 
     settings = read_settings(given)
     typed = click.get_current_context().get_parameter_source("config_path") is ParameterSource.COMMANDLINE
-    paths = list(given["paths"]) or ([] if typed else ["."])
+    paths = [*given["paths"], *given["filenames"]] or ([] if typed else ["."])
     kube_version = _chosen(given, "kube_version", settings.kube_version)
     rendering = read_rendering(given, kube_version or "")
     if given["whole"]:

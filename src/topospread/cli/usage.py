@@ -105,8 +105,6 @@ OLD_OPTIONS = {
 """Old option → its replacement."""
 _CLUSTER = ("--on", "no such option; a synthetic cluster is --on zones=3,nodes=6 (topospread explain clusters)")
 _MEANT = {
-    "-f": ("paths", "name files without -f, as arguments"),
-    "--filename": ("paths", "name files without --filename, as arguments"),
     "--dry-run": ("--apply", "nothing is changed without --apply"),
     "--kill": ("--fail", "there is --fail"),
     "--lose": ("--fail", "there is --fail"),

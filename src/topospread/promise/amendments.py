@@ -46,7 +46,7 @@ def amendments(
         case "never-waits" if kind == "Deployment":
             yield from (rules.with_spread(replace(each, by_revision=True)) for each in rules.spreads)
             yield from _rolling(rules, kind)
-        case "drains":
+        case "drains" | "blocked":
             if not rules.available:
                 yield replace(rules, available=intent.least("drain"))
 

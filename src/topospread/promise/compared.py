@@ -89,6 +89,7 @@ class PromiseChange:
             order of pods may explain the count.
         parts: fields of the workload, or budgets, that make the count worse.
         blocks: whether budgets newly let no pod be evicted, so a drain does not end.
+        unblocks: whether budgets let a pod be evicted, and let none before.
     """
 
     key: ObjectKey
@@ -104,6 +105,7 @@ class PromiseChange:
     is_outweighed: bool = False
     parts: tuple[str, ...] = ()
     blocks: bool = False
+    unblocks: bool = False
 
     @property
     def verdict(self) -> Word:
@@ -455,7 +457,8 @@ class _Comparison:
                 yield PromiseChange(self.key, follows, was, now, replicas, "played", is_outweighed=outweighed)
         floors = [_bounds(judge, "drains") for judge in self._judges]
         blocks = floors[0].least < replicas[0] and floors[1].least >= replicas[1]
-        yield PromiseChange(self.key, "drains", floors[0], floors[1], replicas, blocks=blocks)
+        unblocks = floors[0].least >= replicas[0] and floors[1].least < replicas[1]
+        yield PromiseChange(self.key, "drains", floors[0], floors[1], replicas, blocks=blocks, unblocks=unblocks)
         rolled = [_bounds(judge, "rollout") for judge in self._judges]
         yield PromiseChange(self.key, "rollout", rolled[0], rolled[1], replicas)
 

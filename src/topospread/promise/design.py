@@ -365,7 +365,9 @@ class _Search:
             if next(there, False):
                 continue
             lacks = self.first_failure(without)
-            yield ReasonedLine(line, f"without it {lacks.text}" if lacks else "", lacks is None or lacks.is_wanted)
+            # A promise on drains is kept if a budget blocks the drain.
+            is_wanted = lacks is None or (lacks.is_wanted and (lacks.check != "blocked" or self.intent.unnoticed))
+            yield ReasonedLine(line, f"without it {lacks.text}" if lacks else "", is_wanted)
 
 
 def _comment(each: ReasonedLine) -> list[str]:

@@ -26,7 +26,7 @@ from .wants import Intent, Survival
 from .workload_drills import WorkloadDrills
 
 FailedCheck = Literal[
-    "placed", "lost", "rollout", "after rollout", "drained", "drains", "returned", "skew", "never-waits"
+    "placed", "lost", "rollout", "after rollout", "drained", "drains", "blocked", "returned", "skew", "never-waits"
 ]
 _CHECKS: dict[str, FailedCheck] = {
     "drain": "drains", "rollout": "rollout", "skew": "skew", "never-waits": "never-waits"
@@ -191,8 +191,8 @@ class DesignChecks:
     def _all_drained(self) -> Iterator[DesignFailure]:
         least = self.intent.least("drain")
         is_wanted = self.intent.unnoticed or any(each.about == "drain" for each in self.intent.others)
-        if is_wanted and self._judge.budget_least >= self.intent.replicas:
-            yield DesignFailure("drains", "", f"a drain does not end: budgets keep all {self.intent.replicas} pods")
+        if is_wanted and least < self.intent.replicas and self._judge.blocking_budgets:
+            yield DesignFailure("blocked", "", f"a drain does not end: budgets keep all {self.intent.replicas} pods")
             return
         if self._is_drained:
             fewest = 0

@@ -143,6 +143,7 @@ class WorkloadPromises:
         undecided: answers without a decision about the fewest pods after a loss.
         only_whole: whether to search orders only if the limit on states can be enough for all orders.
         sized: other number of replicas → the checks with it.
+        counted: loss → the fewest pods that it leaves.
     """
 
     inventory: Inventory
@@ -158,6 +159,7 @@ class WorkloadPromises:
     is_fresh: bool = False
     only_whole: bool = False
     sized: dict[int, WorkloadPromises] = field(default_factory=dict)
+    counted: dict[str, Fewest] = field(default_factory=dict)
 
     @cached_property
     def _now(self) -> Run:
@@ -273,7 +275,7 @@ class WorkloadPromises:
                 if want.about == "drain" and self.budget_least >= least:
                     yield from self._left("", least)  # pods may lack a node
                     says = f"budgets keep {self.budget_least} of {replicas} ready"
-                    says += ", so a drain does not end" if self.budget_least >= replicas > 0 else ""
+                    says += ", so a drain does not end" if self.blocking_budgets else ""
                     yield KeptPart("while a node drains", "yes", says, "proved")
                     return
                 for loss in _LOSSES.get(want.about, ("zone", "node")):
@@ -285,9 +287,33 @@ class WorkloadPromises:
 
         if self.workload.existing:
             yield self._left_now(ask(self.workload))
-        with_rollout = bool(loss) and not self._is_alone(LOSSES[loss])
-        for part in self._in_orders(ask, with_rollout=with_rollout):
+        with_rollout = bool(loss) and not self._is_alone(LOSSES[loss]) and self._is_rolled
+        for rollout in (None, short_target(self.key)) if with_rollout else (None,):
+            of_zones = loss == "node" and self.is_in_zones
+            # In orders, the count for nodes includes the count for zones.
+            part = self._by_zone(least, rollout, deep=False) if of_zones and rollout else None
+            part = part or self._asked(ask, rollout)
+            if part.verdict == "unknown" and of_zones:
+                part = self._by_zone(least, rollout) or part
             yield self._played(part, loss, least) if self._is_simulated(part, loss, is_drain=is_drain) else part
+
+    def _by_zone(self, least: int, rollout: str | None, *, deep: bool = True) -> KeptPart | None:
+        """Return the proof that a node's loss leaves enough pods, because a zone's loss does; ``None`` without one."""
+        when = "after every rollout" if rollout else "in every order"
+        rollout = None if self._is_alone(LOSSES["zone"]) else rollout
+        part = self._asked(lambda of: LeftAfterLoss("zone", of, least), rollout, deep=deep)
+        says = f"{part.says}; every node is in one zone"
+        return replace(part, when=when, says=says) if part.verdict == "yes" else None
+
+    @cached_property
+    def is_in_zones(self) -> bool:
+        """True if every node has a zone, and no two nodes with one hostname have different zones.
+
+        In every state, a node's loss then takes no more pods than its zone's loss.
+        """
+        found = [(each.labels.get(LOSSES["node"]), each.labels.get(LOSSES["zone"])) for each in self.inventory.nodes]
+        pairs = {(name, zone) for name, zone in found if name is not None}
+        return all(zone is not None for _, zone in found) and len(pairs) == len(dict(pairs))
 
     def _is_simulated(self, part: KeptPart, loss: str, *, is_drain: bool) -> bool:
         """Return whether to simulate a loss because a pod group prevents the search of orders."""
@@ -334,15 +360,22 @@ class WorkloadPromises:
 
     def fewest(self, loss: str) -> Fewest:
         """Return the fewest pods that the loss of any one zone or node leaves."""
+        if loss not in self.counted:
+            self.counted[loss] = self._fewest(loss)
+        return self.counted[loss]
+
+    def _fewest(self, loss: str) -> Fewest:
         now = self.now[loss] if self.now else self.now_left(loss)
         names = {each.labels.get(LOSSES[loss]) for each in self.inventory.nodes}
         replicas = self.workload.replicas
         highest = replicas if None in names or not names else replicas - -(-replicas // len(names))
         highest = 0 if self.shared_domain(loss) else highest
-        orders = self._between(loss, highest, None)
+        zone = self.fewest("zone") if loss == "node" and self.is_in_zones else None
+        orders = self._between(loss, highest, None, 0 if zone is None else zone.orders.least)
         rolled = None
         if self._is_rolled and not self._is_alone(LOSSES[loss]):
-            rolled = self._between(loss, min(highest, orders.most), short_target(self.key))
+            least = 0 if zone is None else (zone.rolled or zone.orders).least
+            rolled = self._between(loss, min(highest, orders.most), short_target(self.key), least)
         return Fewest(orders, rolled, now)
 
     def surely_left(self, loss: str, *, rolled: bool = False) -> int:
@@ -392,17 +425,18 @@ class WorkloadPromises:
         end = self._end_now
         return LeftAfterLoss(loss, self.workload, 0).left(end) if rows_of(self._now, self.workload.existing) else None
 
-    def _between(self, loss: str, highest: int, rollout: str | None) -> Bounds:
+    def _between(self, loss: str, highest: int, rollout: str | None, proved: int = 0) -> Bounds:
         """Return bounds on the fewest pods that are left: counting gives the lower bound, orders the upper bound.
 
         Args:
             loss: zone or node; "" counts all pods with a node.
             highest: upper bound on the result.
             rollout: Deployment whose rollouts are searched; ``None`` to search orders.
+            proved: lower bound that is already proved.
         """
         asking, most, until = self._asking(rollout), highest, time.monotonic() + self.budget.seconds
         workload = _of(asking.run, self.key)
-        least = asking.surely_left(loss, workload)
+        least = max(asking.surely_left(loss, workload), proved)
         if least < most:
             gathered = asking.gathered(LeftAfterLoss(loss, workload, most))
             most = most if gathered is None or gathered.left is None else min(most, gathered.left)
@@ -439,8 +473,8 @@ class WorkloadPromises:
     def _fresh(self) -> Inventory:
         return self.inventory if self.is_fresh else without_pods_of(self.inventory, self.key)
 
-    def _asked(self, ask: _Ask, rollout: str | None = None) -> KeptPart:
-        answer = self._answered(ask, rollout)
+    def _asked(self, ask: _Ask, rollout: str | None = None, *, deep: bool = True) -> KeptPart:
+        answer = self._answered(ask, rollout, deep=deep)
         verdict = _WORDS[answer.answer]
         when = ("after {} rollout" if rollout else "in {} order").format("some" if verdict == "no" else "every")
         says = answer.why or f"all orders searched ({answer.states} states)"
@@ -454,12 +488,12 @@ class WorkloadPromises:
         ground: Ground = ("drawn" if answer.drawn else "none") if verdict == "unknown" else "proved"
         return KeptPart(when, verdict, says, ground, answer)
 
-    def _answered(self, ask: _Ask, rollout: str | None) -> GuaranteeAnswer:
+    def _answered(self, ask: _Ask, rollout: str | None, *, deep: bool) -> GuaranteeAnswer:
         asking = self._asking(rollout)
         coming = Counter(id(each.workload) for each in asking.queue)
         # A lower bound on the states: each workload may have any number of its pods placed.
         states = math.prod(1 + each for each in coming.values())
-        deep = not self.only_whole or rollout is not None or states <= self.budget.states
+        deep = deep and (not self.only_whole or rollout is not None or states <= self.budget.states)
         found = asking.answer(lambda run: ask(_of(run, self.key)), deep=deep)
         orders = f"counting does not decide, and {len(asking.queue)} pods have too many orders to search"
         why = f"{orders}; raise --states"
@@ -492,6 +526,11 @@ class WorkloadPromises:
         labels = own.template.labels if own.template is not None else {}
         found = budgets_over(self.inventory, own.namespace, labels)
         return frozenset(f"{own.namespace}/{budget.metadata.name}" for budget, _ in found)
+
+    @property
+    def blocking_budgets(self) -> tuple[str, ...]:
+        """Budgets that let no pod be evicted, so that a drain of a node with a pod of the workload does not end."""
+        return tuple(sorted(self.own_budgets)) if self.budget_least >= self.workload.replicas > 0 else ()
 
     @cached_property
     def budget_least(self) -> int:

@@ -108,6 +108,7 @@ class Shown:
         is_beside_unjudged: whether other pods are not judged. They take no room in the simulations.
         has_unjudged: whether pods of the workload are not judged.
         sizes: replicas that an autoscaler allows; ``None`` if ``replicas`` is the only number.
+        blocking: budgets that let no pod be evicted.
     """
 
     key: ObjectKey
@@ -123,6 +124,7 @@ class Shown:
     is_beside_unjudged: bool = False
     has_unjudged: bool = False
     sizes: Bounds | None = None
+    blocking: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Word:
@@ -261,6 +263,7 @@ class _Showing:
         return Shown(
             self.judge.key, of, ready, one.existing, needed, one.constraints, tuple(events), unjudged, why,
             is_beside_unjudged=beside, has_unjudged=any(map(self.judge.is_own, self.judge.unjudged)),
+            blocking=self.judge.blocking_budgets,
         )  # fmt: skip
 
     def _losses(self) -> Iterator[ShownEvent]:

@@ -6,8 +6,10 @@ and its result is the answer. No pod is evicted in a live cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import msgspec
 
@@ -22,7 +24,6 @@ from topospread.drill.interruption import Interrupted
 from topospread.drill.pods import FollowedPod, owner_of
 from topospread.errors import UsageError
 from topospread.plugins.interface import NotJudgedError
-from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.placing import Progress
 from topospread.simulation.unknown import merged, unjudged_of
@@ -50,8 +51,13 @@ class CarriedOut(msgspec.Struct, frozen=True):
     surprise: Ban | None = None
 
 
-def carry_out(state: DrillState, plan: Sequence[PlannedMove], keys: Sequence[str]) -> CarriedOut:
-    """Evict pods one by one, once the previous replacement has a node. Record the domains of the topology keys."""
+def carry_out(
+    state: DrillState, plan: Sequence[PlannedMove], keys: Sequence[str], *, anywhere: bool = False
+) -> CarriedOut:
+    """Evict pods one by one, once the previous replacement has a node. Record the domains of the topology keys.
+
+    With `anywhere`, a replacement in other domains than planned is no surprise.
+    """
     waiting, done = set(state.pods.waiting), list[PodMove]()
     for each in plan:
         movable, target = each.movable, state.cluster.nodes.names[each.target]
@@ -68,11 +74,17 @@ def carry_out(state: DrillState, plan: Sequence[PlannedMove], keys: Sequence[str
         if new is None or len(made) != 1 or state.pods.waiting.keys() - waiting:
             return CarriedOut(tuple(done), ban)
         domains = {key: (_domain(state, key, node), _domain(state, key, new.node)) for key in keys}
-        if any(_domain(state, key, target) != after for key, (_, after) in domains.items()):
+        if not anywhere and any(_domain(state, key, target) != after for key, (_, after) in domains.items()):
             return CarriedOut(tuple(done), ban)
         uid = pod.pod.metadata.uid or ""
-        done.append(PodMove(pod.namespace, pod.name, owner_of(pod), node, new.name, new.node, domains, uid))
+        incomplete = _is_incomplete(state, key_of(movable.workload))
+        done.append(PodMove(pod.namespace, pod.name, owner_of(pod), node, new.name, new.node, domains, uid, incomplete))
     return CarriedOut(tuple(done))
+
+
+def _is_incomplete(state: DrillState, key: ObjectKey) -> bool:
+    """Return whether a pod of the workload is on a node that is not ready."""
+    return any(each.node and is_silent(state.node(each.node)) for each in state.pods.of(key))
 
 
 def _pod_of(state: DrillState, each: PlannedMove, node: str) -> FollowedPod | None:
@@ -195,6 +207,7 @@ def _rebalanced(
             plan.doing = "the evictions were carried out in a drill"
             done = _carried_out(begun, plan)
             if done.surprise is None:
+                begun, done = _incomplete_last(begun, plan, done, partial(_begun, inventory, options, wished, banned))
                 return _result(begun, plan, done, wished)
             if done.surprise in banned or len(banned) == _RESTARTS:
                 return _as_far_as_it_goes(inventory, options, wished, plan)
@@ -205,6 +218,24 @@ def _rebalanced(
         # The interrupted state may be inconsistent, so the plan is simulated on a new one.
         found = _as_far_as_it_goes(inventory, options, wished, plan)
         raise Interrupted(replace(found, partial=f"ended while {plan.doing}")) from None
+
+
+def _incomplete_last(
+    begun: _Begun, plan: RebalancePlan, done: CarriedOut, begin: Callable[[], _Begun]
+) -> tuple[_Begun, CarriedOut]:
+    """Return a drill with the moves of incomplete workloads last, if no constraint ends worse; else the given drill.
+
+    A wait until such a workload is complete ends only if its node recovers or its pod is replaced.
+    """
+    ordered = sorted(plan.moves, key=lambda each: _is_incomplete(begun.state, key_of(each.movable.workload)))
+    if ordered == list(plan.moves):
+        return begun, done
+    other = begin()
+    keys = {each.topology_key for each in begun.trials.goals if each.wanted}
+    again = carry_out(other.state, ordered, sorted(keys), anywhere=True)
+    ends = ([counts_of(goal, one.trials.scheduler).distance for goal in one.trials.goals] for one in (other, begun))
+    is_worse = again.surprise is not None or any(new > old for new, old in zip(*ends, strict=True))
+    return (begun, done) if is_worse else (other, again)
 
 
 def _as_far_as_it_goes(
@@ -249,7 +280,7 @@ def _result(begun: _Begun, plan: RebalancePlan, done: CarriedOut, wished: Rebala
     return Rebalance(
         nodes=len(state.cluster.nodes),
         moves=done.moves,
-        constraints=tuple(_changes(begun.before, begun.trials.scheduler)),
+        constraints=tuple(_changes(begun.before, state)),
         unmet=plan.unmet,
         bound=None if plan.unmet else plan.bound.at_least,
         bound_by=plan.bound.by,
@@ -333,12 +364,28 @@ def _plan(plan: RebalancePlan, begun: _Begun, wished: RebalanceOptions, progress
     plan.unmet = unmet
 
 
-def _changes(before: Sequence[GoalCounts], scheduler: Scheduler) -> Iterator[ConstraintChange]:
+def _left_out(state: DrillState, was: GoalCounts) -> dict[str, str]:
+    """Return the domains with pods of a workload that its constraint does not count, with the pods and the reason."""
+    key, pods = was.goal.topology_key, Counter[str]()
+    for each in state.pods.of(key_of(was.goal.workload)):
+        pods[state.node(each.node).labels.get(key, "") if each.node else ""] += 1
+    found: dict[str, str] = {}
+    for domain, number in pods.items():
+        if domain and domain not in was.names:
+            nodes = [each for each in map(state.node, state.cluster.nodes.names) if each.labels.get(key) == domain]
+            why = "all nodes cordoned" if all(each.spec.unschedulable for each in nodes) else "no eligible node"
+            if why != "all nodes cordoned" and all(each.spec.unschedulable or each.spec.taints for each in nodes):
+                why = "all nodes cordoned or tainted"
+            found[domain] = f"{counted(number, 'pod')}, {why}"
+    return found
+
+
+def _changes(before: Sequence[GoalCounts], state: DrillState) -> Iterator[ConstraintChange]:
     """Yield the constraints to fix that did not hold before."""
     for was in before:
         goal = was.goal
         if goal.wanted and was.distance:
-            now = counts_of(goal, scheduler)
+            now = counts_of(goal, state.run.scheduler)
             yield ConstraintChange(
                 kind=goal.workload.kind,
                 namespace=goal.workload.namespace,
@@ -352,6 +399,7 @@ def _changes(before: Sequence[GoalCounts], scheduler: Scheduler) -> Iterator[Con
                 skew_before=was.skew,
                 skew_after=now.skew,
                 fewest=was.distance,
+                left_out=_left_out(state, was),
             )
 
 

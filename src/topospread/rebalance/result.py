@@ -31,6 +31,9 @@ class PodMove(Base, frozen=True):
         Meta(description="Topology key → domain before and after, for keys of constraints to fix."),
     ]
     uid: Annotated[str, Meta(description="UID of the pod; empty if it is not known.")] = ""
+    incomplete: Annotated[
+        bool, Meta(description="Whether its workload has a pod on a node that is not ready, so it is not complete.")
+    ] = False
 
 
 class ConstraintChange(Base, frozen=True):
@@ -48,6 +51,9 @@ class ConstraintChange(Base, frozen=True):
     skew_before: Annotated[int, Meta(description="Skew before, as kube-scheduler counts it.")]
     skew_after: Annotated[int, Meta(description="Skew afterwards.")] = field(name="skew")
     fewest: Annotated[int, Meta(description="Lower bound on the evictions for this constraint, from its counts.")]
+    left_out: Annotated[
+        dict[str, str], Meta(description="Domain with pods of the workload that does not count → its pods, and why.")
+    ] = field(default_factory=dict)
 
     @property
     def is_met(self) -> bool:

@@ -23,6 +23,19 @@ evict() {
   kubectl wait --for=delete "pod/$2" -n "$1" --timeout=10m
 }
 """
+_AGAIN = """\
+# A workload after "ready_again" has a pod on a node that is not ready, so it does not become complete. Such workloads
+# come last if the plan allows it, and the script only waits until as many pods are ready as before the eviction.
+ready() { kubectl get "$2" -n "$1" -o 'jsonpath={.status.readyReplicas}'; }
+ready_again() {
+  tries=300
+  until [ "0$(ready "$1" "$2")" -ge "0$3" ]; do
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] || { echo "$2 -n $1: fewer than $3 pods are ready after 10m" >&2; return 1; }
+    sleep 2
+  done
+}
+"""
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 """Names that are safe in a request's URL."""
 _ROLLS = frozenset({"Deployment", "StatefulSet"})
@@ -36,7 +49,12 @@ def rebalance_commands(found: Rebalance) -> str:
         nothing = f"Nothing to evict was found: {found.partial}." if found.partial else "There is nothing to evict."
         return f"#!/bin/sh\n# {nothing}\n"
     partial = f"# partial: {found.partial}; these are the evictions that were found.\n" if found.partial else ""
-    return _HEAD + partial + "".join(map(_lines, found.evictions))
+    again = _AGAIN if any(map(_waits_for_ready, found.evictions)) else ""
+    return _HEAD + again + partial + "".join(map(_lines, found.evictions))
+
+
+def _waits_for_ready(each: PodMove) -> bool:
+    return each.incomplete and each.workload.partition("/")[0] in _ROLLS | _REPLICAS
 
 
 def _lines(each: PodMove) -> str:
@@ -50,7 +68,10 @@ def _lines(each: PodMove) -> str:
     ]
     kind, _, name = each.workload.partition("/")
     target = f"{kind.lower()}/{name}"
-    if kind in _ROLLS:
+    if _waits_for_ready(each):
+        lines.insert(1, f'before="$({shlex.join(["ready", each.namespace, target])})"')
+        lines.append(shlex.join(["ready_again", each.namespace, target]) + ' "$before"')
+    elif kind in _ROLLS:
         lines.append(shlex.join(["kubectl", "rollout", "status", target, "-n", each.namespace, "--timeout=10m"]))
     elif kind in _REPLICAS:
         whole = shlex.join(["kubectl", "get", target, "-n", each.namespace, "-o", "jsonpath={.spec.replicas}"])

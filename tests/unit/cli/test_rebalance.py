@@ -31,7 +31,8 @@ def run(*words: str) -> Done:
 def test_the_table_says_what_is_proved() -> None:
     done = run("-f", SHOP)
     assert done.returncode == 0, done.stderr
-    assert "fixes: shop/web over zones: 3 2 1 → 2 2 2, skew 2 → 0 (maxSkew 1)\n" in done.stdout
+    assert "fixes: shop/web over zones: eu-1a 3 → 2, eu-1b 2, eu-1c 1 → 2; skew 2 → 0" in done.stdout
+    assert "budgets: allow the eviction\n" in done.stdout
     assert done.stdout.startswith(
         "yes: 1 eviction restores 1 constraint; fewer are not enough (proved by an\n  integer program)\n"
     )
@@ -62,8 +63,34 @@ def test_commands_evict_and_wait_and_never_delete() -> None:
     assert "evict shop web-5b8c7d9f6-2xk4p\n" in script
     assert "kubectl rollout status deployment/web -n shop --timeout=10m\n" in script
     assert "kubectl delete" not in script
+    assert "ready_again" not in script
     done = subprocess.run(["sh", "-n"], input=script, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_workload_with_a_pod_on_a_lost_node_comes_last_and_is_not_awaited_whole(tmp_path: Path) -> None:
+    """Its rollout status would fail after 10 minutes and stop the script."""
+    objects = json.loads(Path(SHOP).read_text())
+    (lost,) = (each for each in objects["items"] if each["metadata"]["name"] == "node-b1")
+    lost["spec"]["taints"] = [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]
+    lost["status"]["conditions"] = [{"type": "Ready", "status": "Unknown"}]
+    path = tmp_path / "shop.json"
+    path.write_text(json.dumps(objects))
+    script = run("-f", str(path), "--max-skew", "1", "-o", "commands").stdout
+    assert script.index("rollout status deployment/payments") < script.index("evict shop web-")
+    assert 'ready_again shop deployment/web "$before"' in script
+    assert "rollout status deployment/web" not in script
+    assert "so it does not become complete" in script
+    kubectl = tmp_path / "kubectl"
+    kubectl.write_text('#!/bin/sh\necho "$@" >&2\n[ "$1" != get ] || echo 5\n[ "$1" != create ] || cat > /dev/null\n')
+    kubectl.chmod(0o755)
+    path_with_it = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["sh"], input=script, capture_output=True, text=True, check=False, env=path_with_it)
+    assert done.returncode == 0, done.stderr
+    assert [each.split()[0] for each in done.stderr.splitlines()] == [
+        *("create", "wait", "rollout"),
+        *("get", "create", "wait", "get"),
+    ]
 
 
 def test_nothing_to_do_is_said(tmp_path: Path) -> None:

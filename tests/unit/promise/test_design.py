@@ -327,10 +327,22 @@ def test_a_budget_that_lets_no_pod_be_evicted_is_relaxed_for_a_promise_on_drains
     budget["spec"] = {**spec, "selector": {"matchLabels": {"app": "web"}}}
     found = promise_design(inventory(*nodes(*"abc"), workload("StatefulSet", "web", 3), budget), want="drain>=2")
     (line,) = found.workloads[0].lines
-    assert (line.line, line.reason) == (
+    assert (line.line, line.reason, line.wanted) == (
         "PodDisruptionBudget: minAvailable 2",
         "without it a drain does not end: budgets keep all 3 pods",
+        False,
     )
+    assert found.says == "shop/web keeps the wanted promises with 1 added line, by choice"
+
+
+def test_a_promise_that_all_pods_stay_in_a_drain_is_kept_by_a_budget_that_blocks_drains() -> None:
+    web = workload("StatefulSet", "web", 3)
+    found = promise_design(inventory(*nodes(*"abc"), web), want="drain>=3")
+    assert [(each.line, each.wanted) for each in found.workloads[0].lines] == [
+        ("PodDisruptionBudget: minAvailable 3", True)
+    ]
+    assert (found.verdict, found.warnings) == ("yes", ())
+    assert found.says.endswith("line, but budget shop/web blocks every drain of a node with its pods")
 
 
 def test_a_constraint_on_zones_that_bounds_nodes_too_needs_none_on_nodes() -> None:
@@ -343,15 +355,11 @@ def test_a_constraint_on_zones_that_bounds_nodes_too_needs_none_on_nodes() -> No
     assert [each.line for each in found.lines] == ["PodDisruptionBudget: minAvailable 3"]
 
 
-@pytest.mark.parametrize(
-    ("want", "says"),
-    [("drain>=3", "if all 3 pods have to stay, no node can be drained"), ("never-waits", "of 3 pods find no node")],
-)
-def test_a_promise_that_nothing_keeps_has_a_reason(want: str, says: str) -> None:
+def test_a_promise_that_nothing_keeps_has_a_reason() -> None:
     web = workload("Deployment", "web", 3)
-    found = promise_design(inventory(node("a1", cpu="2"), web), want=want, states=500)
+    found = promise_design(inventory(node("a1", cpu="2"), web), want="never-waits", states=500)
     assert found.verdict == "no"
-    assert says in found.causes[0].says
+    assert "of 3 pods find no node" in found.causes[0].says
 
 
 def test_the_fix_of_promise_check_is_a_design() -> None:

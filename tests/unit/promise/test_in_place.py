@@ -67,7 +67,10 @@ def test_comments_and_layout_stay_and_a_budget_is_added(tmp_path: Path) -> None:
     path.write_text(WEB)
     done = designed("-f", str(path), "--want", "zone-loss>=4")
     assert (done.return_value, done.stderr) == (0, "")
-    assert "choice: default/web: no wanted promise needs nodeTaintsPolicy: Honor." in " ".join(done.stdout.split())
+    text = " ".join(done.stdout.split())
+    assert "with 4 added lines, 1 of them by choice" in text
+    assert "nodeTaintsPolicy: Honor by choice: after the loss of zone" in text
+    assert "choice: default/web: with nodeTaintsPolicy: Honor, pods of a lost zone stay elsewhere" in text
     before, after = WEB.splitlines(), path.read_text().splitlines()
     assert [line for line in before if line not in after] == ["      - maxSkew: 5   # loose"]
     new = [line for line in after[: after.index("---")] if line not in before]

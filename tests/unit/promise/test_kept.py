@@ -57,6 +57,25 @@ def test_promises_rest_on_filters_and_not_on_scores() -> None:
     assert loose.promises[0].order
 
 
+def test_a_proof_for_zones_is_a_proof_for_nodes_if_each_node_is_in_one_zone() -> None:
+    """A constraint on zones bounds the pods of a node after a rollout, without a search."""
+    spec = of_pod({"cpu": "2"})
+    app = web(spread(matchLabelKeys=["pod-template-hash"]), spec=spec, strategy=rolling(2, 0))
+    there = [node(f"n{at}", "abc"[at % 3], cpu="4") for at in range(9)]
+
+    def said(*objects: Json) -> tuple[str, bool]:
+        (found,) = promise_check(inventory(*objects, app), want="node-loss>=4", states=1, seconds=1).promises
+        (shown,) = promise_show(inventory(*objects, app), states=1, seconds=0.5).workloads
+        (lost,) = (each for each in shown.events if each.when == "node-loss")
+        assert (found.verdict == "yes") == found.says.endswith("; every node is in one zone")
+        return found.verdict, lost.rolled is None or lost.rolled.known
+
+    assert said(*there) == ("yes", True)
+    assert said(*there, node("elsewhere", cpu="4"))[0] == "unknown"
+    there[-1]["metadata"]["labels"]["kubernetes.io/hostname"] = "n0"
+    assert said(*there)[0] != "yes"
+
+
 def scaler(least: int, most: int) -> Json:
     """Return the HorizontalPodAutoscaler of Deployment web."""
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
@@ -343,8 +362,11 @@ def test_a_budget_that_lets_no_pod_be_evicted_keeps_a_drain_promise_with_a_word_
     budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "shop"}}
     for least, said in ((6, "budgets keep 6 of 6 ready, so a drain does not end"), (5, "budgets keep 5 of 6 ready")):
         spec = {"minAvailable": least, "selector": {"matchLabels": {"app": "web"}}}
-        (each,) = checked([*THREE, web(spread()), budget | {"spec": spec}], "drain>=4").promises
+        found = checked([*THREE, web(spread()), budget | {"spec": spec}], "drain>=4")
+        (each,) = found.promises
         assert (each.verdict, each.says) == ("yes", said)
+        blocked = ", but budget shop/b blocks every drain of a node with its pods" if least == 6 else ""
+        assert found.says == f"the promise is kept{blocked}"
 
 
 def test_an_entry_of_the_settings_that_selects_no_workload_is_a_warning(tmp_path: Path) -> None:

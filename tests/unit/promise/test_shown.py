@@ -91,7 +91,12 @@ def test_a_rollout_keeps_what_its_strategy_says_and_may_end_skewed() -> None:
 
 
 def test_a_budget_that_lets_nothing_go_holds_a_drain_up() -> None:
-    held = event(of(*THREE, web(spread()), budget(maxUnavailable=0)), "drain")
+    found = of(*THREE, web(spread()), budget(maxUnavailable=0))
+    held = event(found, "drain")
+    assert (found.verdict, found.says.partition(", ")[2]) == (
+        "yes",
+        "but budget shop/web blocks every drain of a node with its pods",
+    )
     assert held.then == "does not end: 1 pod of a1 cannot be evicted, 6 of 6 stay ready"
     assert event(of(*THREE, web(spread())), "drain").then == "all ready again"
 
@@ -176,7 +181,7 @@ def test_pods_that_are_not_judged_give_bounds() -> None:
     assert (found.verdict, event(found, "zone-loss").leaves) == ("unknown", Bounds(least=0, most=2))
     assert {each.when for each in found.workloads[0].events} == {"zone-loss", "node-loss"}
     assert [each.what for each in found.unjudged] == ["resourceClaims"]
-    assert "0–2 of 3" in found.text()
+    assert "0 to 2 of 3, not decided" in found.text()
 
 
 def test_several_workloads_are_a_row_each() -> None:
@@ -211,6 +216,9 @@ def test_a_table_shows_what_is_proved_where_only_the_rollout_is_open_and_names_t
     workloads = [replace(each, events=(rolled, orders)) for each in found.workloads]
     lines = replace(found, workloads=tuple(workloads)).text().splitlines()
     row = next(line for line in lines if line.startswith("shop/web"))
+    alone = replace(found, workloads=(workloads[0],)).text(width=120)
+    assert "0 to 3 of 6, not decided" in alone
+    assert "–" not in alone
     assert row.split()[2:6] == ["3*", "now", "4,", "0–3?"]
     assert "*: proved for every order of pods, but not after rollouts" in lines
     assert found.next == ("topospread", "promise", "design", "shop/deployment/api", "-f", "a.yaml")
@@ -379,4 +387,4 @@ def test_a_count_that_others_leave_open_is_shown_as_it_is_without_them() -> None
     answer = of(*room, workload("Deployment", "web", 6, pods), crowd, states=10, seconds=0.1)
     found = event(answer, "zone-loss")
     assert (found.ground, found.alone, found.alone_rolled) == ("none", 4, 4)
-    assert "not decided; 4 if others leave room" in answer.text(width=120)
+    assert "4 if others leave room" in answer.text(width=120)

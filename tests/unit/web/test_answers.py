@@ -816,7 +816,7 @@ def test_a_workload_over_its_max_skew_shows_the_evictions_that_bring_it_back(tmp
     parts = [
         "yes: 2 evictions restore 1 constraint; fewer are not enough (proved by an integer program)",
         "Evict, in this order: web-0 zone-a → zone-b from node-1 to node-2",
-        "Fixes shop/web over zones: 4 0 → 2 2, skew 4 → 0 (maxSkew 1)",
+        "Fixes shop/web over zones: zone-a 4 → 2, zone-b 0 → 2; skew 4 → 0 (maxSkew 1)",
         "Copy commands for kubectl",
         f"{command} -o commands",
     ]

@@ -141,6 +141,8 @@ def _word(each: PromiseSides) -> Span:
         return Span(f"breaks {each.declared}" if each.declared else worse, "bad")
     if each.verdict == "unknown":
         return Span("not decided", "unsure")
+    if each.unblocks:
+        return Span("drains can end now", "good")
     if each.better:
         return Span("better", "good")
     was, now = each.replicas

@@ -11,8 +11,8 @@ from topospread.text import shell_line
 from .pending import unjudged_facts
 
 _HONOR = (
-    "no wanted promise needs nodeTaintsPolicy: Honor. With it, pods of a lost zone find nodes elsewhere and stay there "
-    "when the zone recovers, so the next loss may leave fewer. Without it, they may be pending until then"
+    "with nodeTaintsPolicy: Honor, pods of a lost zone stay elsewhere when it recovers, so the next loss may leave "
+    "fewer; without it, they may be pending until it recovers"
 )
 
 
@@ -62,7 +62,8 @@ def page(answer: PromiseDesign) -> Page:
 def _whole(one: DesignedWorkload) -> list[Part]:
     parts: list[Part] = [Fact("wanted", each) for each in one.asked]
     if one.lines:
-        parts.append(Section("", (Table(("ADDED", "WITHOUT IT"), tuple(map(_line, one.lines)), most=20),)))
+        heads = ("ADDED", "WITHOUT THIS LINE (OTHERS STAY)")
+        parts.append(Section("", (Table(heads, tuple(map(_line, one.lines)), most=20),)))
     if one.manifest:
         # the table shows the comments
         yaml = "\n".join(line for line in one.manifest.split("\n") if not line.startswith("#"))
@@ -80,7 +81,7 @@ def _whole(one: DesignedWorkload) -> list[Part]:
 
 def _line(each: DesignLine) -> tuple[Cell, ...]:
     reason, _, _ = each.reason.removeprefix("without it ").partition(": ")
-    return _short(each.line), reason
+    return _short(each.line), reason if each.wanted else f"by choice: {reason}"
 
 
 def _short(line: str) -> str:

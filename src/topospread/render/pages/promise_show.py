@@ -163,10 +163,11 @@ def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ..
 
 
 def _leaves(bounds: Bounds, each: PromisedEvent) -> str:
+    number = str(bounds).replace("–", " or " if bounds.most == bounds.least + 1 else " to ")
     if each.when == "more":
-        return f"+{bounds}{'' if bounds.known else '?'}"
-    is_open = each.orders is not None and not bounds.known
-    return f"{bounds} of {each.of}{'?' if is_open else ''}"
+        return f"+{number}"
+    is_open = not bounds.known and (each.needed is None or bounds.most >= each.needed)
+    return f"{number} of {each.of}{', not decided' if is_open else ''}"
 
 
 def _known(bounds: Bounds, needed: int | None, alone: int | None = None) -> str:
@@ -175,7 +176,7 @@ def _known(bounds: Bounds, needed: int | None, alone: int | None = None) -> str:
         return "proved"
     if needed is not None and bounds.most < needed:
         return f"can be {bounds.most} or fewer, proved"
-    return "not decided" if alone is None else f"not decided; {alone} if others leave room"
+    return "" if alone is None else f"{alone} if others leave room"
 
 
 def _ground(each: PromisedEvent) -> str:

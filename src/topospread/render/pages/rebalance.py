@@ -28,6 +28,10 @@ def page(answer: Rebalance) -> Page:
             (at, f"{each.namespace}/{each.name}", each.node, each.target, _where(moved_domains(each)))
             for at, each in enumerate(answer.evictions, 1)
         )
+        if answer.applied is None:
+            number = len(answer.evictions)
+            every = "the eviction" if number == 1 else f"all {number} evictions, one after the other"
+            parts.append(Fact("budgets", f"allow {every}"))
         parts.append(Section("", (Table(("", "EVICT, IN THIS ORDER", "FROM", "TO", "DOMAIN"), rows, most=20),)))
     better = [each for each in answer.constraints if each.skew_after < each.skew_before]
     parts += [Fact("fixes" if each.is_met else "improves", change_words(each)) for each in better[:_CHANGES]]
@@ -71,15 +75,17 @@ def _where(domains: list[tuple[str, str]]) -> str:
 
 
 def change_words(each: ConstraintChange) -> str:
-    """Return ``shop/web over zones: 3 2 1 → 2 2 2, skew 2 → 0 (maxSkew 1)``."""
+    """Return ``shop/web over zones: a 3 → 2, b 2, c 1 → 2; skew 2 → 0 (maxSkew 1)``."""
     soft = "" if each.when_unsatisfiable == "DoNotSchedule" else ", soft"
     skew = f"skew {each.skew_before} → {each.skew_after} (maxSkew {each.max_skew}{soft})"
     name = f"{each.namespace}/{each.name} over {noun_of(each.topology_key)}s"
     if len(each.before) > _DOMAINS:
         return f"{name}: {skew}"
     domains = sorted(each.before, key=natural)
-    counts = (" ".join(str(some.get(domain, 0)) for domain in domains) for some in (each.before, each.after))
-    return f"{name}: {' → '.join(counts)}, {skew}"
+    pairs = ((domain, each.before[domain], each.after.get(domain, 0)) for domain in domains)
+    counts = (f"{domain} {was}" if was == now else f"{domain} {was} → {now}" for domain, was, now in pairs)
+    left_out = (f"; {domain} does not count ({why})" for domain, why in each.left_out.items())
+    return f"{name}: {', '.join(counts)}; {skew}{''.join(left_out)}"
 
 
 def _constraints(answer: Rebalance) -> Table:
