@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
+from topospread.admission.tolerations import NOT_READY, UNREACHABLE
 from topospread.answer import Cause
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.controllers.planned import is_refusal
@@ -144,7 +145,7 @@ def why_words(causes: Sequence[Cause]) -> str:
     spread = [each.says for each, leads in zip(causes, leading, strict=True) if leads]
     nodes = [each.says for each, leads in zip(causes, leading, strict=True) if not leads]
     if any(each.code == "zone-gone-counts" for each in causes):
-        nodes = [each for each in nodes if not each.endswith(_PHRASES["taint"].removeprefix("have "))]
+        nodes = [each for each in nodes if not each.endswith((_PHRASES["taint"].removeprefix("have "), "nodes are NotReady"))]
         return "; ".join(filter(None, (", and ".join(spread), _clauses(nodes))))
     if spread and nodes:
         return f"{', and '.join(spread)}, where {_clauses(nodes)}"
@@ -346,7 +347,7 @@ def _kinds(found: Explanation, *, every: bool) -> _Kinds:
     kinds: _Kinds = {}
     for near in found.admitted:
         for each in _told(near.obstacles) if every else near.obstacles[:1]:
-            kinds.setdefault((_code(each), _many(each.plugin, each.reasons)), []).append((near, each))
+            kinds.setdefault((_code(each), _many_of(each)), []).append((near, each))
     return kinds
 
 
@@ -383,13 +384,23 @@ def _one(obstacle: NodeObstacle) -> str:
     if details:
         if obstacle.plugin == _RESOURCES:
             return f"lacks {joined([each.removesuffix(' short') for each in details])}"
-        if code == "taint":
+        if code == "taint" and not _is_not_ready(obstacle):
             return f"has the taint {joined(details)}"
         if code == "label-missing":
             return f"has {joined(details)}"
         if code == "spread-domain-full":
             return f"exceeds maxSkew ({joined(details)})"
-    return agreeing(_many(obstacle.plugin, obstacle.reasons), 1)
+    return agreeing(_many_of(obstacle), 1)
+
+
+def _is_not_ready(obstacle: NodeObstacle) -> bool:
+    """Return whether the only taints that the pod does not tolerate are those of a NotReady node."""
+    keys = [each.partition(":")[0] for each in obstacle.details]
+    return bool(keys) and _code(obstacle) == "taint" and {*keys} <= {NOT_READY, UNREACHABLE}
+
+
+def _many_of(obstacle: NodeObstacle) -> str:
+    return "are NotReady" if _is_not_ready(obstacle) else _many(obstacle.plugin, obstacle.reasons)
 
 
 _PHRASES = {
