@@ -1,6 +1,6 @@
 // The page of the map: what is in the address is asked for and shown, and whatever is chosen goes into the address.
 
-import { putAddress, readAddress, request } from "./address.js";
+import { addressOf, putAddress, readAddress, request } from "./address.js";
 import { aged, ageTimes, ageWords, breakable, copy, element, plural, reported, sum, tries } from "./elements.js";
 import { save } from "./export.js";
 import { ask, changed } from "./fetching.js";
@@ -362,7 +362,7 @@ class MapPage {
     else if (dataset.step) this.add((before) => [...before, ...dataset.step.split("\n")], { beside: by("maps").dataset.at, pod: "" });
     else if (dataset.without) this.go({ steps: steps.toSpliced(Number(dataset.without), 1), at: "" });
     else if (dataset.keep) this.go({ base: steps.join("\n"), beside: "base" });
-    else if (dataset.copy !== undefined) copy(dataset.copy || location.href, target.closest("button"));
+    else if (dataset.copy !== undefined) copy(dataset.copy || new URL(addressOf({ ...this.view, filter: "" }), location).href, target.closest("button"));
     else if (dataset.to) this.lead(dataset.to);
     if (dataset.said) target.closest("button").nextElementSibling.textContent = dataset.said;
   }
@@ -390,6 +390,7 @@ class MapPage {
   }
 
   listen() {
+    new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty("--showing", `${target.offsetHeight}px`)).observe(by("moment").parentElement);
     // A limit that is dragged moves its lines at once; the server tries what is let go of, in place of what was tried of it.
     const dragged = ({ id, dataset }) => dataset.limit ?? /^maxSkew-(\d+)/.exec(id)?.[1];
     document.addEventListener("input", ({ target: it }) => {

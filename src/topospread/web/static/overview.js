@@ -98,7 +98,7 @@ export class Overview {
 // The number, how much it is above the minimum, and a ground that says how near the limit that is.
 function cell(pods, spread, unjudged, domain) {
   if (unjudged) return element("td", { className: "number unknown", title: `${plural(unjudged, "pod")} of this workload not judged: here, elsewhere or nowhere` }, `? ${pods} `, element("small", {}, `to ${pods + unjudged}`));
-  if (!spread) return element("td", { className: "number" }, String(pods));
+  if (!spread?.of.size) return element("td", { className: "number" }, String(pods)); // of a default one that counts no domain, too
   if (!spread.of.has(domain)) return element("td", { className: "number quiet", title: "its constraint does not count this domain" }, `${pods} `, element("small", {}, "–"));
   const above = pods - spread.minimum;
   const heat = above > spread.maxSkew ? (spread.hard ? "over" : "softover") : above > 0 ? "within" : "least";

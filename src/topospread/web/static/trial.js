@@ -53,9 +53,10 @@ export class Trial {
     stackTables(this.outcome);
     this.outcome.classList.toggle("stays", view.steps.length > 0);
     if (isNew) by("nodes-other").value = "";
-    const bar = this.outcome.previousElementSibling.offsetHeight; // it stays in sight, above the result
+    // The moments stay in sight above the result, and on a wide page the line that says that it is simulated.
+    const bar = this.outcome.previousElementSibling.offsetHeight, top = bar + (parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0);
     this.outcome.style.scrollMarginTop = `${bar}px`;
-    if (isNew && !document.activeElement.matches("[data-limit], [data-instead]")) this.outcome.scrollIntoView({ block: this.outcome.getBoundingClientRect().top < bar ? "start" : "nearest" });
+    if (isNew && !document.activeElement.matches("[data-limit], [data-instead]")) this.outcome.scrollIntoView({ block: this.outcome.getBoundingClientRect().top < top ? "start" : "nearest" });
   }
 
   // The forms for what is chosen; the one that was used keeps the focus.
