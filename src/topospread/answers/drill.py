@@ -211,7 +211,6 @@ def drill_answer(
     skews = [
         f"{namespace_}/{name} ends with {noun_of(key)} skew up to {skew}, over maxSkew {limit}"
         for ((_, namespace_, name), key), (skew, limit) in drill.left_skews.items()
-        if is_by_old
     ]
     causes = [each.causes for name in new for each in steps[-1].pending if f"{each.namespace}/{each.workload}" == name]
     return DrillResult.like(
@@ -221,7 +220,9 @@ def drill_answer(
         says=_says(drill, verdict, unjudged, skews),
         unjudged=unjudged,
         elsewhere="" if drill.elsewhere is None else "; ".join(harm_words(drill.elsewhere, verdict, " newly")),
-        causes=next(iter(causes), tuple(Cause(code="old-pods-count", says=_OLD_COUNTS) for _ in skews[:1])),
+        causes=next(
+            iter(causes), tuple(Cause(code="old-pods-count", says=_OLD_COUNTS) for _ in skews[:1] if is_by_old)
+        ),
         newly_pending=new,
         remedies=remedies,
         untried=untried,

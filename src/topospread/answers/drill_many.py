@@ -14,7 +14,7 @@ from topospread.drill.each import DrillOutcome, EachDrill
 from topospread.drill.shards import DrillPart
 
 from .finding import Finding, Level
-from .words import agreeing, counted
+from .words import agreeing, counted, listed
 
 
 class DrillEach(Answer, frozen=True, kw_only=True):
@@ -85,6 +85,9 @@ def each_answer(found: EachDrill) -> DrillEach:
         says = (
             f"{len(unknown)} of {counted(number, noun)} {agreeing('depend', len(unknown))} on pods that are not judged"
         )
+    if skewed := [each.target for each in found.outcomes if each.exceeds]:
+        leaves = "a rollout leaves" if len(skewed) == 1 else f"{len(skewed)} rollouts leave"
+        says += f"; {leaves} skew over maxSkew: {listed(skewed, 2)}"
     return DrillEach.like(found, kind="DrillEach", says=says + _rest(found.partial, found.part), each=found.kind)
 
 

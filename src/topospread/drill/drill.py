@@ -88,7 +88,8 @@ def within(drill: Drill, namespace: str | None) -> Drill:
     return with_ranges([found, *(within(each, namespace) for each in drill.others)])
 
 
-_RUNS = 8
+RUNS = 8
+"""Default number of runs of a drill with rollouts."""
 
 
 def drill(  # noqa: PLR0913 - keyword arguments
@@ -175,6 +176,11 @@ def applied_manifests(steps: Sequence[Step], namespace: str | None) -> Manifests
     return found
 
 
+def options_of_run(options: SimulationOptions, run: int) -> SimulationOptions:
+    """Return the options of a run; ``options`` are those of the first run, which is number 0."""
+    return with_fields(options, seed=(options.seed or 0) + run, draws=True) if run else options
+
+
 def play_runs(
     begun: BegunDrill,
     runs: int | None,
@@ -191,15 +197,14 @@ def play_runs(
         topospread.drill.interruption.Interrupted: on Ctrl-C (a KeyboardInterrupt), with the finished steps as a drill.
     """
     steps, options = begun.steps, begun.options
-    number = runs or (_RUNS if any(isinstance(each, Apply | Rollout) for each in steps) else 1)
+    number = runs or (RUNS if any(isinstance(each, Apply | Rollout) for each in steps) else 1)
 
     def played(run: int) -> Drill:
         def told(done: int, total: int) -> None:
             if progress is not None:
                 progress(run * total + done, number * total)
 
-        drawn = with_fields(options, seed=(options.seed or 0) + run, draws=True) if run else options
-        play = DrillRun(begun.inventory, drawn, begun.manifests, run)
+        play = DrillRun(begun.inventory, options_of_run(options, run), begun.manifests, run)
         play.keeps_after = keep_after and not run
         play.falls_back = begun.falls_back
         play.placed = begun.placed

@@ -3,19 +3,23 @@ first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta
 from msgspec.structs import replace as replace_fields
 
-from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory
+from topospread.answer import ExceededSkew, Unjudged
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.well_known_labels import ZONE
 from topospread.base import Base, Word, worst
+from topospread.cluster.device_use import DeviceUse
+from topospread.controllers.planned import Workload
+from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
 from topospread.errors import UsageError
 from topospread.plain_data import PlainData
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.missed_selectors import missed_selectors
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import spreads
@@ -23,11 +27,12 @@ from topospread.simulation.unknown import is_unjudged, unjudged_parts
 from topospread.simulation.unknown import merged as merged_parts
 from topospread.text import not_in_namespace
 
+from .drill import RUNS, options_of_run
 from .drill_run import DrillRun
 from .forked import answers, can_fork, cores
 from .interruption import Interrupted
 from .notes import not_replaced
-from .result import LostReplicas, StepOutcome, newly_lost, newly_pending, step_within
+from .result import LostReplicas, StepOutcome, grown_over, newly_lost, newly_pending, step_within
 from .shards import DrillPart, Shard, mark, whole_marks
 from .steps import Fail, NodeChoice, Rollout, Step
 
@@ -58,6 +63,21 @@ class DrillOutcome(Base, frozen=True):
         Meta(description="StatefulSets that lost most of their pods and do not replace them."),
     ]
     unjudged: Annotated[int, Meta(description="Pending pods that are not judged.")]
+    exceeds: Annotated[
+        tuple[ExceededSkew, ...],
+        Meta(description="Skew over maxSkew that a rollout leaves, the largest of 8 runs. It is no harm."),
+    ] = ()
+
+
+_Spreads = Mapping[ObjectKey, Sequence[ConstraintArithmetic]]
+
+
+class _Begun(NamedTuple):
+    """A drill before its step, and the constraints of each workload."""
+
+    play: DrillRun
+    outcome: StepOutcome
+    spreads: _Spreads
 
 
 _Found = tuple[DrillOutcome, tuple[Unjudged, ...]]
@@ -120,8 +140,8 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         UsageError: if there is no such object.
         Interrupted: on Ctrl-C, with the finished drills.
     """
-    play = _terse(inventory, options)
-    begin = play.begin()
+    first = _begun(inventory, options)
+    play = first.play
     own = [each for each in play.state.run.plan.workloads if namespace in (None, each.namespace)]
     if not own and namespace is not None:
         raise UsageError(not_in_namespace(namespace, {each.namespace for each in play.state.run.plan.workloads}))
@@ -133,46 +153,112 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     targets = shard.share(every) if shard is not None else every
     part = mark(shard, [name for name, _ in every]) if shard is not None else None
     devices = play.state.cluster.objects.devices
-    constraints = spreads(play.state.run)
-    named = ((f"{each.namespace}/{each.name}", constraints.get(id(each), ())) for each in own)
-    warnings = [*play.state.warnings, *missed_selectors(named)]
-    if play.state.down and kind != "deploy":
-        warnings.append(f"nodes that are already NotReady: {len(play.state.down)}; no drill fails them")
+    drawn = {f"{each.namespace}/{each.name}" for each in own if kind == "deploy" and _counts_old_pods(each, first)}
+    again = [each for each in targets if each[0] in drawn]
+    total = len(targets) + (RUNS - 1) * len(again)
+    found: dict[str, list[_Found]] = {name: [] for name, _ in targets}
+    warnings = tuple(_warnings(first, own, kind))
 
-    def ask(target: tuple[str, Step]) -> _Found:
-        return bracketed(target, _outcome(target, begin, play.go_on(target[1]), play, namespace))
+    def anew(target: tuple[str, Step], how: SimulationOptions, number: int) -> _Found:
+        begun = _begun(inventory, how, number, devices)
+        return _outcome(target, begun, begun.play.go_on(target[1]), namespace)
 
-    def anew(target: tuple[str, Step], how: SimulationOptions) -> _Found:
-        other = _terse(inventory, how)
-        other.state.cluster.objects.devices.share(devices)
-        return _outcome(target, other.begin(), other.go_on(target[1]), other, namespace)
-
-    def bracketed(target: tuple[str, Step], found: _Found) -> _Found:
+    def bracketed(target: tuple[str, Step], of: _Found, number: int) -> _Found:
         """Return the outcome. Its verdict becomes no if harm also results when unmodelled filters admit every node."""
-        outcome, parts = found
+        outcome, parts = of
         if outcome.verdict != "unknown" or not _has_harm(outcome):
-            return found
-        other, _ = anew(target, replace(options, assumes_unjudged=True))
+            return of
+        other, _ = anew(target, replace(options_of_run(options, number), assumes_unjudged=True), number)
         return (replace_fields(outcome, verdict="no") if other.verdict == "no" else outcome), parts
 
-    def ask_anew(target: tuple[str, Step]) -> _Found:
-        return bracketed(target, anew(target, options))
+    def run(number: int, some: Sequence[tuple[str, Step]]) -> None:
+        """Run drills with the random choices of a run, and add their outcomes to ``found``."""
+        before = sum(map(len, found.values()))
 
-    def all_of(found: Iterable[_Found], partial: str = "") -> EachDrill:
-        ordered = sorted(found, key=lambda each: _goodness(each[0]))
+        def told(done: int, _: int) -> None:
+            if progress is not None:
+                progress(before + done, total)
+
+        how = options_of_run(options, number)
+        if not can_fork():
+            played = [bracketed(each, anew(each, how, number), number) for each in some]
+        else:
+            begun = _begun(inventory, how, number, devices) if number else first
+
+            def ask(target: tuple[str, Step]) -> _Found:
+                return bracketed(target, _outcome(target, begun, begun.play.go_on(target[1]), namespace), number)
+
+            played = answers(ask, some, workers or cores(), told)
+        for each in played:
+            found[each[0].target].append(each)
+
+    def all_of(partial: str = "") -> EachDrill:
+        ordered = sorted((_of_runs(each) for each in found.values() if each), key=lambda each: _goodness(each[0]))
         unjudged = merged_parts(*(parts for _, parts in ordered))
         outcomes = tuple(outcome for outcome, _ in ordered)
-        return EachDrill(kind, outcomes, tuple(warnings), partial, part, unjudged, namespace)
+        return EachDrill(kind, outcomes, warnings, partial, part, unjudged, namespace)
 
     _look_once(play)
     devices.share(devices, max(len(targets), 1))
-    if not can_fork():
-        return all_of([ask_anew(each) for each in targets])
-    try:
-        return all_of(answers(ask, targets, workers or cores(), progress))
-    except Interrupted as interrupted:
-        found: list[_Found] = interrupted.finished
-        raise Interrupted(all_of(found, f"ended after {len(found)} of {len(targets)}")) from None
+    for number in range(RUNS if again else 1):
+        try:
+            run(number, again if number else targets)
+        except Interrupted as interrupted:
+            for each in interrupted.finished:
+                found[each[0].target].append(each)
+            ended = (
+                f"in run {number + 1} of {RUNS}"
+                if number
+                else f"after {sum(map(bool, found.values()))} of {len(targets)}"
+            )
+            raise Interrupted(all_of(f"ended {ended}")) from None
+    return all_of()
+
+
+def _begun(
+    inventory: Inventory, options: SimulationOptions, number: int = 0, devices: DeviceUse | None = None
+) -> _Begun:
+    """Begin a drill, which shares the steps of the search for devices."""
+    play = DrillRun(inventory, options, {}, number)
+    play.says_how_spread = False
+    if devices is not None:
+        play.state.cluster.objects.devices.share(devices)
+    begin = play.begin()
+    return _Begun(play, begin, _spreads(play, play.state.run.plan.workloads))
+
+
+def _spreads(play: DrillRun, of: Sequence[Workload]) -> _Spreads:
+    found = spreads(play.state.run, of)
+    return {key_of(each): found.get(id(each), ()) for each in of}
+
+
+def _warnings(begun: _Begun, own: Sequence[Workload], kind: EachKind) -> Iterator[str]:
+    state = begun.play.state
+    yield from state.warnings
+    yield from missed_selectors((f"{each.namespace}/{each.name}", begun.spreads[key_of(each)]) for each in own)
+    if state.down and kind != "deploy":
+        yield f"nodes that are already NotReady: {len(state.down)}; no drill fails them"
+
+
+def _counts_old_pods(workload: Workload, begun: _Begun) -> bool:
+    """Return whether a hard constraint of a Deployment also counts pods of the old revision.
+
+    Then the skew after a rollout depends on the order of its pods.
+    """
+    constraints = begun.spreads[key_of(workload)]
+    return workload.kind == "Deployment" and any(
+        one.hard and TEMPLATE_HASH_LABEL not in one.selector for one in constraints
+    )
+
+
+def _of_runs(runs: Sequence[_Found]) -> _Found:
+    """Return the first outcome with harm, else the first one, with the largest skew of all runs."""
+    outcome, parts = next((each for each in runs if each[0].verdict == "no"), runs[0])
+    largest: dict[str, ExceededSkew] = {}
+    for each in (one for found, _ in runs for one in found.exceeds):
+        if each.topology_key not in largest or each.skew > largest[each.topology_key].skew:
+            largest[each.topology_key] = each
+    return replace_fields(outcome, exceeds=tuple(largest.values())), parts
 
 
 def merged(parts: Sequence[tuple[str, EachDrill]]) -> EachDrill:
@@ -207,12 +293,6 @@ def _look_once(play: DrillRun) -> None:
             run.scheduler.finds_a_node(workload.template)
 
 
-def _terse(inventory: Inventory, options: SimulationOptions) -> DrillRun:
-    play = DrillRun(inventory, options, {})
-    play.says_how_spread = False
-    return play
-
-
 def targets_of(play: DrillRun, kind: EachKind) -> list[tuple[str, Step]]:
     """Return the name of each zone, node or Deployment, with the step that fails or rolls it out.
 
@@ -231,9 +311,8 @@ def targets_of(play: DrillRun, kind: EachKind) -> list[tuple[str, Step]]:
     return [(each, Fail(NodeChoice(ZONE, each))) for each in zones]
 
 
-def _outcome(
-    target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome, play: DrillRun, namespace: str | None
-) -> _Found:
+def _outcome(target: tuple[str, Step], begun: _Begun, outcome: StepOutcome, namespace: str | None) -> _Found:
+    play, begin, before = begun
     is_judged = play.is_unaffected([target[1]], [begin, outcome])
     evicted = {f"{pod.namespace}/{pod.name}" for each in outcome.events if each.kind == "evicted" for pod in each.pods}
     begin, outcome = step_within(begin, namespace), step_within(outcome, namespace)
@@ -259,12 +338,24 @@ def _outcome(
         ),
         lost_quorum=newly_lost(begin, outcome),
         unjudged=max(open_before, open_after),
+        exceeds=tuple(_left_skews(target, before, play)) if isinstance(target[1], Rollout) else (),
         verdict="yes",
         holds=False,
     )
     verdict: Word = "unknown" if found.unjudged and not is_judged else "no" if _has_harm(found) else "yes"
     judged = replace_fields(found, verdict=verdict, holds=verdict == "yes")
     return judged, unjudged_parts([*begin.pending, *outcome.pending])
+
+
+def _left_skews(target: tuple[str, Step], before: _Spreads, play: DrillRun) -> Iterator[ExceededSkew]:
+    rolled = [
+        each
+        for each in play.state.run.plan.workloads
+        if each.kind == "Deployment" and f"{each.namespace}/{each.name}" == target[0]
+    ]
+    for key, after in _spreads(play, rolled).items():
+        for one in grown_over(before.get(key, ()), after):
+            yield ExceededSkew(topology_key=one.topology_key, max_skew=one.max_skew, skew=one.skew)
 
 
 def _has_harm(each: DrillOutcome) -> bool:

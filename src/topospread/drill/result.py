@@ -6,7 +6,7 @@ The modules of the steps compute it; `answers.drill` shows it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 
@@ -18,6 +18,7 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.base import Base, Word
 from topospread.plain_data import PlainData
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.result import PendingGroup, PoolUse, WorkloadSpread
 from topospread.simulation.unknown import is_unjudged, unjudged_parts
 
@@ -322,6 +323,16 @@ def newly_lost(begin: StepOutcome, end: StepOutcome) -> tuple[LostReplicas, ...]
     return tuple(each for each in end.lost if each.is_harm and each.key not in before)
 
 
+def grown_over(
+    before: Sequence[ConstraintArithmetic], after: Iterable[ConstraintArithmetic]
+) -> Iterator[ConstraintArithmetic]:
+    """Yield the hard constraints over their maxSkew whose skew is larger than before."""
+    was = {(each.position, each.topology_key): each.skew for each in before}
+    for each in after:
+        if each.hard and each.skew > max(each.max_skew, was.get((each.position, each.topology_key), 0)):
+            yield each
+
+
 @dataclass(frozen=True)
 class Drill(PlainData):
     """The result of a drill.
@@ -388,15 +399,16 @@ class Drill(PlainData):
 
     @property
     def left_skews(self) -> dict[tuple[ObjectKey, str], tuple[int, int]]:
-        """(Rolled-out Deployment, topology key) → (largest skew, maxSkew), for hard constraints over their maxSkew.
+        """(Rolled-out Deployment, topology key) → (largest skew, maxSkew), for constraints that are `grown_over`.
 
         The skew is that at the end of any run.
         """
         rolled = {key_of(each) for step in self.steps for each in step.rollouts if each.kind == "Deployment"}
         found: dict[tuple[ObjectKey, str], tuple[int, int]] = {}
-        for state in (one for run in (self, *self.others) for one in run.workloads if key_of(one) in rolled):
-            for each in (one.arithmetic for one in state.spread):
-                if each.hard and each.skew > each.max_skew:
+        for run in (self, *self.others):
+            begun = {key_of(each): [one.arithmetic for one in each.spread] for each in run.steps[0].changed}
+            for state in (one for one in run.workloads if key_of(one) in rolled):
+                for each in grown_over(begun.get(key_of(state), ()), [one.arithmetic for one in state.spread]):
                     key = key_of(state), each.topology_key
                     found[key] = max(found.get(key, (0, 0)), (each.skew, each.max_skew))
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from tests.unit.rebalance.builders import standing
 from topospread.cluster.device_use import DeviceUse
 from topospread.drill.each import EachDrill, EachKind, drill_each
 from topospread.drill.forked import answers
-from topospread.drill.steps import Fail
+from topospread.drill.result import grown_over
+from topospread.drill.steps import Fail, Rollout
 from topospread.errors import UsageError
 from topospread.simulation.options import SimulationOptions
 
@@ -50,6 +52,32 @@ def test_rollouts_that_get_stuck_are_named() -> None:
     assert [(outcome.target, outcome.stuck, outcome.pending) for outcome in found.outcomes] == [("shop/web", True, 1)]
     assert found.verdict != "yes"
     assert "its rollout is stuck" in " ".join(found.answer().text().split())
+
+
+@pytest.mark.parametrize("forks", [True, False])
+def test_skew_that_a_rollout_leaves_is_named_as_by_a_drill_of_that_rollout(
+    forks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("topospread.drill.each.can_fork", lambda: forks)
+    objects = [*nodes(*"abc"), workload("Deployment", replicas=6, spec=SPREAD)]
+    answer, found = told(objects, Rollout("shop/deploy/web"), runs=8).answer(), each("deploy", *objects)
+    (skew,) = found.outcomes[0].exceeds
+    assert answer.says.endswith(f"; shop/web ends with zone skew up to {skew.skew}, over maxSkew 1")
+    assert found.verdict == answer.verdict == "yes"
+    text = " ".join(found.answer().text().split())
+    assert text.startswith("yes: none of 1 rollout does harm; a rollout leaves skew over maxSkew: shop/web ")
+    assert f"zone skew up to {skew.skew}, over maxSkew 1" in text
+
+
+def test_skew_that_was_as_large_before_a_rollout_is_not_left_by_it() -> None:
+    drill = told([*nodes(*"abc"), workload("Deployment", replicas=6, spec=SPREAD)], Rollout("shop/deploy/web"), runs=8)
+    worst = max((run for run in (drill, *drill.others)), key=lambda run: run.workloads[0].spread[0].skew)
+    after = [one.arithmetic for one in worst.workloads[0].spread]
+    first = worst.steps[0]
+    before = replace(worst, steps=(replace(first, changed=worst.workloads), *worst.steps[1:]), others=())
+    assert list(grown_over(after, after)) == []
+    assert list(grown_over((), after)) == after
+    assert (before.left_skews, len(worst.left_skews)) == ({}, 1)
 
 
 def test_workloads_of_which_nothing_is_left_are_named() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from topospread.answers.drill_many import DrillCheck, DrillEach
-from topospread.answers.words import listed
+from topospread.answers.words import listed, noun_of
 from topospread.drill.each import DrillOutcome
 from topospread.drill.notes import STATEFUL_SETS_WAIT
 from topospread.render.blocks import Fact, Page, Part, Role, Section, Span, Table, Verdict
@@ -44,6 +44,7 @@ def _words(each: DrillOutcome) -> str:
         parts.append("its rollout is stuck")
     if each.not_replaced:
         parts.append(f"not replaced: {listed(each.not_replaced, 3)}")
+    parts += [f"{noun_of(one.topology_key)} skew up to {one.skew}, over maxSkew {one.max_skew}" for one in each.exceeds]
     if each.verdict == "unknown":
         parts.append(f"{each.unjudged} not judged")
     return "; ".join(parts)
