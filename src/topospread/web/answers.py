@@ -294,9 +294,8 @@ class Answers:
 
     def rebalance(self, asked: PageQuestion) -> Json:
         """Return the evictions that bring a workload, or all, within their constraints, as HTML."""
-        key = _key(asked) if "kind" in asked.words else None
-        found, selector = self._ask(asked, partial(rebalanced, key))
-        where = ["-n", key[1], "-l", selector] if key else []
+        found, selector = self._ask(asked, partial(rebalanced, _key(asked) if "kind" in asked.words else None))
+        where = ["-n", asked.word("namespace"), "-l", selector] if "kind" in asked.words else []
         as_read, script = asked.at == "0", ""
         if as_read and found.evictions:  # commands change the cluster, not the simulated state
             with suppress(InputError):  # a name that no API server stores

@@ -149,8 +149,7 @@ class MapPage {
   markMoment(at) {
     const { steps } = this.view, named = (from, to) => this.frames.slice(from, to).map(({ label }) => label.replace("topology.kubernetes.io/", "")).join(", then ");
     const later = steps.length ? named(Math.max(at, 1) + 1) : "", left = this.left?.of === steps.join("\n") && this.left.steps;
-    const to = (words, changes) => element("button", { type: "button", onclick: () => this.go(changes) }, words);
-    const says = (...words) => element("span", {}, ...words), simulated = steps.length || (at && this.view.at);
+    const to = (words, changes) => element("button", { type: "button", onclick: () => this.go(changes) }, words), says = (...words) => element("span", {}, ...words), simulated = steps.length || (at && this.view.at);
     by("moment").replaceChildren(
       ...(simulated && at ? [says(element("b", {}, "Simulated, not the cluster: "), `${named(2, at + 1) || "pending pods placed"}. `), to("Show the cluster as read", { at: "0", beside: "" })] : [says(at ? "Pending pods are placed in a simulation." : "The cluster as read.")]),
       ...(later ? [says(` Not in this: ${later}. A step tried here starts without it. `), to("Show it", { at: "" })] : []),
@@ -312,8 +311,7 @@ class MapPage {
       }
       return this.reached("h2");
     }
-    const typed = this.panel.contains(document.activeElement) && document.activeElement.id === "find" ? document.activeElement.value : null;
-    const [, title, , rows] = figuresOf(this.now)[filter] ?? [];
+    const typed = this.panel.contains(document.activeElement) && document.activeElement.id === "find" ? document.activeElement.value : null, [, title, , rows] = figuresOf(this.now)[filter] ?? [];
     const box = element("div", {}, ...workloadList(this.now, Number(by("maps").dataset.at) < 2, { filter, title, rows }, {
       all: () => this.choose({ filter: "" }), workload: (workload) => this.choose({ workload, node: "", pod: "" }),
       pod: (pod) => this.choose({ pod }),

@@ -51,9 +51,8 @@ export class Overview {
 
   workloads(picture, key, rows, workload) {
     const { name, namespace, replicas, unjudged } = picture.workloads;
-    const order = worstFirst(picture, rows);
-    const domains = picture.keys[key]?.values ?? [], counts = countsOf(picture, key);
-    const isMany = domains.length > MOST_DOMAINS;
+    const order = worstFirst(picture, rows), counts = countsOf(picture, key);
+    const domains = picture.keys[key]?.values ?? [], isMany = domains.length > MOST_DOMAINS;
     const heads = ["Workload", "State", "Wanted", ...(isMany ? [`Pods in ${domains.length} domains`] : domains)];
     const { of = [] } = picture.keys[key] ?? {}, marked = picture.nodes.flags.some((flags) => flags & UNKNOWN);
     // Where a pod that is not judged may go: the nodes that the map marks, or else all open nodes.
