@@ -343,10 +343,13 @@ def test_a_what_if_is_a_file_and_a_command(new_page: object, demo: str) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == f"{copied} -o html=page.html"
     note = page.locator("#result .head [role=status]")
     expect(note).to_be_empty()
+    page.locator(".figure.closed").click()
+    expect(page).to_have_url(re.compile("filter=closed"))
     page.get_by_role("button", name="Copy link").click()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert "step=fail" in copied
     assert "token" not in copied
+    assert "filter" not in copied, "it has nothing to do with the what-if"
     expect(note).to_have_text(re.compile(r"^The receiver needs this server’s token\. 127\.0\.0\.1 is this machine"))
     tops = page.evaluate(
         "['[data-said]', '.verdict', 'h3'].map((it) => document.querySelector('#result ' + it).offsetTop)"

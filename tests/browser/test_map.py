@@ -201,6 +201,44 @@ def test_the_figures_and_the_table_are_seen_before_the_map(page: Page, shop: str
     assert page.evaluate("window.tableFirst")
 
 
+def test_a_click_on_hard_limits_shows_the_evictions_that_mend_them_all(page: Page, shop: str, tmp_path: Path) -> None:
+    opened(page, shop, "?filter=hard")
+    expect(page.locator("#panel [data-ask]")).to_have_count(0)
+    owner = WEB.replace("kind: Deployment", "kind: ReplicaSet").replace("namespace: shop", "namespace: shop, uid: r")
+    pod = WEB[WEB.index("    spec:\n") :].replace("\n    ", "\n").removeprefix("    ")
+    stored = "labels: {app: web}, creationTimestamp: 2026-01-01T00:00:00Z"
+    refs = "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: r, controller: true}]"
+    pods = [
+        f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web-{at}, namespace: shop, uid: u{at}, {stored}, {refs}}}\n"
+        f"{pod}  nodeName: node-1\n"
+        for at in range(4)
+    ]
+    file = tmp_path / "web.yaml"
+    file.write_text(owner.replace("replicas: 7", "replicas: 4") + "".join(pods))
+    with served("-f", str(file), "--on", "zones=2,nodes=2,cpu=16") as url:
+        opened(page, url)
+        page.locator(".figure.hard").click()
+        expect(page.locator("#panel .verdict")).to_contain_text("yes: 2 evictions restore 1 constraint")
+        expect(page.locator("#panel code").last).to_contain_text("topospread rebalance")
+        page.goto("about:blank")
+
+
+def test_a_dash_marks_only_a_domain_that_an_own_constraint_does_not_count(page: Page, tmp_path: Path) -> None:
+    labelled = WEB.replace("containers:", "nodeSelector: {topology.kubernetes.io/zone: zone-a}\n      containers:")
+    begin, end = labelled.index("      topologySpread"), labelled.index("      nodeSelector")
+    plain = (labelled[:begin] + labelled[end:]).replace("web", "plain").replace("zone-a", "none")
+    file = tmp_path / "dash.yaml"
+    file.write_text(f"{labelled}---\n{plain}")
+    with served("-f", str(file), "--on", "zones=3,nodes=3,cpu=16") as url:
+        opened(page, url)
+        row = page.locator("#matrix tbody tr")
+        dash = row.filter(has_text="shop/web").locator("small", has_text="–")
+        expect(dash).to_have_count(2)
+        expect(row.filter(has_text="shop/plain").locator("small")).to_have_count(0)
+        expect(page.locator("#legend")).to_contain_text("– in the table: the workload’s constraint does not count")
+        page.goto("about:blank")
+
+
 def test_closed_nodes_are_all_in_sight_with_their_taints(page: Page) -> None:
     with served("--on", "zones=3,nodes=36,taint=zone-c:dedicated=x:NoSchedule") as url:
         opened(page, url, "?filter=closed")

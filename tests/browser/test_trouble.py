@@ -206,6 +206,13 @@ def test_the_result_of_a_trial_is_in_sight(page: Page, demo: str) -> None:
     tops = page.evaluate("['.time', '#result h2'].map((it) => document.querySelector(it).getBoundingClientRect())")
     assert tops[0]["bottom"] <= tops[1]["top"], "the steps, which stay in sight, do not cover it"
 
+    page.mouse.move(300, 600)
+    page.mouse.wheel(0, 500)
+    page.wait_for_function("scrollY > 300")
+    expect(page.get_by_text("Simulated, not the cluster:")).to_be_in_viewport()
+    tops = page.evaluate("['.showing', '.time'].map((it) => document.querySelector(it).getBoundingClientRect())")
+    assert tops[0]["bottom"] <= tops[1]["top"], "nor does the line that says that it is simulated cover the steps"
+
 
 def test_a_click_while_a_trial_is_played_is_shown_afterwards_with_the_trial(page: Page, demo: str) -> None:
     opened(page, demo)

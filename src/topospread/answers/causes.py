@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
+from topospread.admission.tolerations import NOT_READY, UNREACHABLE
 from topospread.answer import Cause
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.controllers.planned import is_refusal
@@ -144,7 +145,7 @@ def why_words(causes: Sequence[Cause]) -> str:
     spread = [each.says for each, leads in zip(causes, leading, strict=True) if leads]
     nodes = [each.says for each, leads in zip(causes, leading, strict=True) if not leads]
     if any(each.code == "zone-gone-counts" for each in causes):
-        nodes = [each for each in nodes if not each.endswith(_PHRASES["taint"].removeprefix("have "))]
+        nodes = [each for each in nodes if not each.endswith((_TAINT, f"nodes {_NOT_READY}"))]
         return "; ".join(filter(None, (", and ".join(spread), _clauses(nodes))))
     if spread and nodes:
         return f"{', and '.join(spread)}, where {_clauses(nodes)}"
@@ -346,7 +347,7 @@ def _kinds(found: Explanation, *, every: bool) -> _Kinds:
     kinds: _Kinds = {}
     for near in found.admitted:
         for each in _told(near.obstacles) if every else near.obstacles[:1]:
-            kinds.setdefault((_code(each), _many(each.plugin, each.reasons)), []).append((near, each))
+            kinds.setdefault((_code(each), _many_of(each)), []).append((near, each))
     return kinds
 
 
@@ -383,18 +384,28 @@ def _one(obstacle: NodeObstacle) -> str:
     if details:
         if obstacle.plugin == _RESOURCES:
             return f"lacks {joined([each.removesuffix(' short') for each in details])}"
-        if code == "taint":
+        if code == "taint" and _many_of(obstacle) != _NOT_READY:
             return f"has the taint {joined(details)}"
         if code == "label-missing":
             return f"has {joined(details)}"
         if code == "spread-domain-full":
             return f"exceeds maxSkew ({joined(details)})"
-    return agreeing(_many(obstacle.plugin, obstacle.reasons), 1)
+    return agreeing(_many_of(obstacle), 1)
 
 
+def _many_of(obstacle: NodeObstacle) -> str:
+    """Return an obstacle as words about several nodes. Taints of NotReady nodes are named."""
+    keys = {each.partition(":")[0] for each in obstacle.details}
+    if _code(obstacle) != "taint" or keys.isdisjoint((NOT_READY, UNREACHABLE)):
+        return _many(obstacle.plugin, obstacle.reasons)
+    return _NOT_READY if keys <= {NOT_READY, UNREACHABLE} else f"{_NOT_READY} and have another {_TAINT}"
+
+
+_NOT_READY = "are NotReady"
+_TAINT = "taint that the pod does not tolerate"
 _PHRASES = {
     "cordoned": "are cordoned",
-    "taint": "have a taint that the pod does not tolerate",
+    "taint": f"have a {_TAINT}",
     "pods-full": "have no room for another pod",
     "label-missing": "do not match the pod's node selector or affinity",
     "node-name": "are not the node that the pod names",

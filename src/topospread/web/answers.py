@@ -21,6 +21,7 @@ from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.pod import PodSpec
 from topospread.base import Word
 from topospread.controllers.scale import short_target
+from topospread.drill.notes import STATEFUL_SETS_WAIT
 from topospread.drill.result import Drill
 from topospread.errors import InputError, UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
@@ -162,6 +163,7 @@ class Answers:
             read = found.frames[0].snapshot.spreads
             told["read"] = {(key, it.position): it.skew for key, each in read.items() for it in each} if at == 2 else {}
             told["whole"] = _harm(found.drill, found.frames[1 : at + 1]) if at > 2 else ("", [])
+        told["stay"] = [each for each in frame.outcome.remarks if STATEFUL_SETS_WAIT in each] if frame.outcome else []
         told["found"] = listed([each["name"] for each in told["rows"] if each["found"]], 2)
         earlier = (before.outcome if at > 1 else None) or found.drill.steps[0]
         told["broken_before"] = {each.budget for each in earlier.breaches}
@@ -291,9 +293,9 @@ class Answers:
         return {f"{each['namespace']}/{each['name']}" for each in waiting}
 
     def rebalance(self, asked: PageQuestion) -> Json:
-        """Return the evictions that bring a workload within its constraints, as HTML."""
-        found, selector = self._ask(asked, partial(rebalanced, _key(asked)))
-        where = ["-n", asked.word("namespace"), "-l", selector]
+        """Return the evictions that bring a workload, or all, within their constraints, as HTML."""
+        found, selector = self._ask(asked, partial(rebalanced, _key(asked) if "kind" in asked.words else None))
+        where = ["-n", asked.word("namespace"), "-l", selector] if "kind" in asked.words else []
         as_read, script = asked.at == "0", ""
         if as_read and found.evictions:  # commands change the cluster, not the simulated state
             with suppress(InputError):  # a name that no API server stores

@@ -59,8 +59,10 @@ def pending(key: ObjectKey | None, suggest: bool, of: Moment) -> list[Pending]:
     return list(pending_groups(of.inventory, waiting, {key_of(it) for it in workloads}))
 
 
-def rebalanced(key: ObjectKey, of: Moment) -> tuple[Rebalance, str]:
-    """Return the evictions that bring a workload's pods within its constraints, and the selector of these pods."""
+def rebalanced(key: ObjectKey | None, of: Moment) -> tuple[Rebalance, str]:
+    """Return the evictions that bring a workload's pods, or all, within their constraints, and the pods' selector."""
+    if key is None:
+        return rebalance_answer(rebalance(of.inventory, of.options, seconds=1, allow_empty=True)), ""
     workload = next(it for it in of.run.plan.workloads if key_of(it) == key)
     labels = workload.template.labels if workload.template is not None else {}
     of_revision = (TEMPLATE_HASH_LABEL, REVISION_HASH_LABEL)

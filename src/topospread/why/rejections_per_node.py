@@ -251,7 +251,8 @@ class RejectionsPerNode:
         If topology spread alone rejects no node, return the kinds of all nodes: a looser constraint would not help.
         """
         spread = self.rejected_by(SPREAD)
-        return self.nearest(None, ~spread if np.any(spread & (self.count == 1)) else None)
+        among = ~spread if np.any(spread & (self.count == 1)) else None
+        return self.nearest(None, among, by_details=(TAINTS,))  # taints tell NotReady nodes from dedicated ones
 
     def nearest(
         self, most: int | None, among: Bools | None = None, by_details: tuple[str, ...] = ()

@@ -32,6 +32,9 @@ def causes(of: Json, *objects: Json) -> tuple[tuple[Cause, ...], tuple[Cause, ..
 
 CLOSED_ZONE = [*zones("ab"), node("c1", "zone-c", cordoned=True), node("c2", "zone-c", cpu="1")]
 FULL = pod("filler", "c2", spec(cpu="800m"), labels={"app": "filler"})
+LOST = [{"key": f"node.kubernetes.io/{key}", "effect": "NoSchedule"} for key in ("not-ready", "unreachable")]
+LOST_ZONE = [node(f"b{number}", "zone-b", taints=LOST[number % 2 :]) for number in range(4)]
+DEDICATED = [node(f"d{number}", "zone-b", taints=[*LOST, GPU]) for number in range(4)]
 TERM = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": HOST}
 GONE = (
     "zone-b takes no pod, but its 0 pods are still the minimum (nodeTaintsPolicy: Ignore); "
@@ -71,6 +74,31 @@ GPUS = "nvidia.com/gpu"
             "b has the taint dedicated=gpu:NoSchedule",
             GONE,
             id="a tainted zone counts",
+        ),
+        pytest.param(
+            OF,
+            [node("a", "zone-a"), *LOST_ZONE, web("a"), pod("web-2", "a", OF), web("b0")],
+            (["spread-domain-full", "taint"], "any-of"),
+            "maxSkew 1 over zones admits only zone-b, where all 4 nodes are NotReady",
+            "maxSkew 1 over zones admits only zone-b, where all 4 nodes have a taint that the pod does not tolerate",
+            id="the only admitted zone is lost",
+        ),
+        pytest.param(
+            OF,
+            [node("a", "zone-a"), *LOST_ZONE, *DEDICATED, web("a"), pod("web-2", "a", OF), web("b0")],
+            (["spread-domain-full", "taint", "taint"], "any-of"),
+            "maxSkew 1 over zones admits only zone-b, where 4 nodes are NotReady, and "
+            "4 nodes are NotReady and have another taint that the pod does not tolerate",
+            "maxSkew 1 over zones admits only zone-b, where all 8 nodes have a taint that the pod does not tolerate",
+            id="nodes of the lost zone have another taint",
+        ),
+        pytest.param(
+            OF, [node("a", "zone-a"), *LOST_ZONE, web("a")], (["zone-gone-counts", "taint"], "any-of"), GONE, GONE,
+            id="a lost zone counts",
+        ),
+        pytest.param(
+            OF, [node("a", "zone-a"), LOST_ZONE[0], web("a")], (["zone-gone-counts", "taint"], "any-of"),
+            f"{GONE}; b0 is NotReady", GONE, id="a lost node counts",
         ),
         pytest.param(
             spec(cpu="9"), zones("abcd"), (["cpu-short"], ""),

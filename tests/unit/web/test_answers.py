@@ -213,6 +213,7 @@ def test_pending_pods_are_grouped_by_cause_with_the_first_fix(answers: Answers) 
     assert "<strong>shop/web</strong> ×4, <strong>shop/db</strong> ×1" in found
     assert "zone-c takes no pod, but its 0 pods are still the minimum" in found
     assert "First fix: " in said_of(found)
+    assert "least skew; a new node or a deleted pod ranks with the change that replaces most" in said_of(found)
     assert not answers.pending(asked("scale shop/deploy/web=1", "scale shop/deploy/db=1"))["html"].strip()
 
 
@@ -242,18 +243,21 @@ def test_the_pods_that_a_loss_leaves_as_placed_now_need_no_search_and_are_those_
     assert found.promises(asked("scale shop/deploy/web=0", **question, now="1"))["html"].strip() == ""
 
 
+WORST = "in the worst placement, where pods without a node count as lost"
+
+
 @pytest.mark.parametrize(
     ("most", "words", "how"),
     [
-        (0, "0 in the worst placement.", "0 is proved."),
+        (0, f"0 {WORST}.", "0 is proved."),
         (
             1,
-            "0 or 1 in the worst placement.",
+            f"0 or 1 {WORST}.",
             "0 or 1: a placement leaves at most 1; whether one leaves fewer is not decided.",
         ),
         (
             4,
-            "0 to 4 in the worst placement.",
+            f"0 to 4 {WORST}.",
             "0 to 4: a placement leaves at most 4; whether one leaves fewer is not decided.",
         ),
     ],
@@ -835,6 +839,37 @@ def test_a_workload_over_its_max_skew_shows_the_evictions_that_bring_it_back(tmp
     assert "#!/bin/sh" not in later, "commands act on the cluster, not on a simulation"
     assert command in said_of(later)
     assert "-o commands" not in later
+
+
+def test_the_evictions_for_all_workloads_over_their_max_skew_are_one_answer(tmp_path: Any) -> None:
+    made: list[Any] = []
+    for name in ("web", "api"):
+        of = json.loads(
+            json.dumps([*replica_set(deployment(name, 4))]).replace('"d"', f'"{name}"').replace('"r"', f'"{name}-1"')
+        )
+        pods = [owned(f"{name}-{at}", "node-1", deployment(name, 4)) for at in range(4)]
+        made += [*of, *json.loads(json.dumps(pods).replace('"r"', f'"{name}-1"'))]
+    said = said_of(snapshot_answers(tmp_path, *made).rebalance(asked(at="0"))["html"])
+    assert said.startswith("yes: 4 evictions restore 2 constraints")
+    assert "topospread rebalance -f app.json -o commands" in said
+
+
+def test_the_remedy_for_pods_of_a_stateful_set_on_lost_nodes_is_among_what_would_help(tmp_path: Any) -> None:
+    db = deployment("db", 2) | {"kind": "StatefulSet"}
+    db["metadata"]["uid"], db["spec"]["serviceName"] = "d", "db"
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "d", "controller": True}
+    spec, labels = db["spec"]["template"]["spec"], db["spec"]["template"]["metadata"]["labels"]
+    pods = [
+        pod(f"db-{at}", spec | {"nodeName": f"node-{at + 1}"}, labels=labels, ownerReferences=[owner]) for at in (0, 1)
+    ]
+    said = said_of(snapshot_answers(tmp_path, db, *pods).trial(asked("fail zone=zone-a"))["html"])
+    remedy = "bring the node back, delete the Node object, or add the taint node.kubernetes.io/out-of-service."
+    assert said.count(remedy) == 1
+    assert (
+        said.index("What would help")
+        < said.index(remedy)
+        < said.index("pods of StatefulSets" if "pods of StatefulSets" in said else "ready")
+    )
 
 
 def test_no_commands_are_written_for_a_name_that_no_api_server_stores(tmp_path: Any) -> None:

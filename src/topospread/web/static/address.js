@@ -20,11 +20,12 @@ export function written({ steps, ...more }) {
   return words;
 }
 
-export function putAddress(view, push) {
+export function addressOf(view) {
   const text = written(view).toString();
-  const address = isRecorded ? `#${text || "at="}` : text ? `?${text}` : location.pathname;
-  history[push ? "pushState" : "replaceState"](null, "", address);
+  return isRecorded ? `#${text || "at="}` : text ? `?${text}` : location.pathname;
 }
+
+export const putAddress = (view, push) => history[push ? "pushState" : "replaceState"](null, "", addressOf(view));
 
 // Words of a request about one frame: the steps, the frame, and what else is asked.
 export const request = (path, steps, at, more = {}) => `${path}?${written({ steps, at, ...more })}`;

@@ -1,6 +1,6 @@
 // The page of the map: what is in the address is asked for and shown, and whatever is chosen goes into the address.
 
-import { putAddress, readAddress, request } from "./address.js";
+import { addressOf, putAddress, readAddress, request } from "./address.js";
 import { aged, ageTimes, ageWords, breakable, copy, element, plural, reported, sum, tries } from "./elements.js";
 import { save } from "./export.js";
 import { ask, changed } from "./fetching.js";
@@ -149,8 +149,7 @@ class MapPage {
   markMoment(at) {
     const { steps } = this.view, named = (from, to) => this.frames.slice(from, to).map(({ label }) => label.replace("topology.kubernetes.io/", "")).join(", then ");
     const later = steps.length ? named(Math.max(at, 1) + 1) : "", left = this.left?.of === steps.join("\n") && this.left.steps;
-    const to = (words, changes) => element("button", { type: "button", onclick: () => this.go(changes) }, words);
-    const says = (...words) => element("span", {}, ...words), simulated = steps.length || (at && this.view.at);
+    const to = (words, changes) => element("button", { type: "button", onclick: () => this.go(changes) }, words), says = (...words) => element("span", {}, ...words), simulated = steps.length || (at && this.view.at);
     by("moment").replaceChildren(
       ...(simulated && at ? [says(element("b", {}, "Simulated, not the cluster: "), `${named(2, at + 1) || "pending pods placed"}. `), to("Show the cluster as read", { at: "0", beside: "" })] : [says(at ? "Pending pods are placed in a simulation." : "The cluster as read.")]),
       ...(later ? [says(` Not in this: ${later}. A step tried here starts without it. `), to("Show it", { at: "" })] : []),
@@ -312,8 +311,7 @@ class MapPage {
       }
       return this.reached("h2");
     }
-    const typed = this.panel.contains(document.activeElement) && document.activeElement.id === "find" ? document.activeElement.value : null;
-    const [, title, , rows] = figuresOf(this.now)[filter] ?? [];
+    const typed = this.panel.contains(document.activeElement) && document.activeElement.id === "find" ? document.activeElement.value : null, [, title, , rows] = figuresOf(this.now)[filter] ?? [];
     const box = element("div", {}, ...workloadList(this.now, Number(by("maps").dataset.at) < 2, { filter, title, rows }, {
       all: () => this.choose({ filter: "" }), workload: (workload) => this.choose({ workload, node: "", pod: "" }),
       pod: (pod) => this.choose({ pod }),
@@ -362,7 +360,7 @@ class MapPage {
     else if (dataset.step) this.add((before) => [...before, ...dataset.step.split("\n")], { beside: by("maps").dataset.at, pod: "" });
     else if (dataset.without) this.go({ steps: steps.toSpliced(Number(dataset.without), 1), at: "" });
     else if (dataset.keep) this.go({ base: steps.join("\n"), beside: "base" });
-    else if (dataset.copy !== undefined) copy(dataset.copy || location.href, target.closest("button"));
+    else if (dataset.copy !== undefined) copy(dataset.copy || new URL(addressOf({ ...this.view, filter: "" }), location).href, target.closest("button"));
     else if (dataset.to) this.lead(dataset.to);
     if (dataset.said) target.closest("button").nextElementSibling.textContent = dataset.said;
   }
@@ -390,6 +388,7 @@ class MapPage {
   }
 
   listen() {
+    new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty("--showing", `${target.offsetHeight}px`)).observe(by("moment").parentElement);
     // A limit that is dragged moves its lines at once; the server tries what is let go of, in place of what was tried of it.
     const dragged = ({ id, dataset }) => dataset.limit ?? /^maxSkew-(\d+)/.exec(id)?.[1];
     document.addEventListener("input", ({ target: it }) => {

@@ -51,9 +51,8 @@ export class Overview {
 
   workloads(picture, key, rows, workload) {
     const { name, namespace, replicas, unjudged } = picture.workloads;
-    const order = worstFirst(picture, rows);
-    const domains = picture.keys[key]?.values ?? [], counts = countsOf(picture, key);
-    const isMany = domains.length > MOST_DOMAINS;
+    const order = worstFirst(picture, rows), counts = countsOf(picture, key);
+    const domains = picture.keys[key]?.values ?? [], isMany = domains.length > MOST_DOMAINS;
     const heads = ["Workload", "State", "Wanted", ...(isMany ? [`Pods in ${domains.length} domains`] : domains)];
     const { of = [] } = picture.keys[key] ?? {}, marked = picture.nodes.flags.some((flags) => flags & UNKNOWN);
     // Where a pod that is not judged may go: the nodes that the map marks, or else all open nodes.
@@ -98,7 +97,7 @@ export class Overview {
 // The number, how much it is above the minimum, and a ground that says how near the limit that is.
 function cell(pods, spread, unjudged, domain) {
   if (unjudged) return element("td", { className: "number unknown", title: `${plural(unjudged, "pod")} of this workload not judged: here, elsewhere or nowhere` }, `? ${pods} `, element("small", {}, `to ${pods + unjudged}`));
-  if (!spread) return element("td", { className: "number" }, String(pods));
+  if (!spread?.of.size) return element("td", { className: "number" }, String(pods)); // of a default one that counts no domain, too
   if (!spread.of.has(domain)) return element("td", { className: "number quiet", title: "its constraint does not count this domain" }, `${pods} `, element("small", {}, "–"));
   const above = pods - spread.minimum;
   const heat = above > spread.maxSkew ? (spread.hard ? "over" : "softover") : above > 0 ? "within" : "least";

@@ -41,8 +41,7 @@ export class Trial {
   show(view, told) {
     const isNew = this.view && this.view.steps.join("\n") !== view.steps.join("\n");
     this.view = view;
-    this.trouble.replaceChildren();
-    this.work.replaceChildren();
+    [this.trouble, this.work].forEach((each) => each.replaceChildren());
     this.steps.innerHTML = told.stepsHtml;
     if (isRecorded) drillOfReport(this.steps.querySelector("a"));
     this.outcome.innerHTML = told.html;
@@ -53,9 +52,9 @@ export class Trial {
     stackTables(this.outcome);
     this.outcome.classList.toggle("stays", view.steps.length > 0);
     if (isNew) by("nodes-other").value = "";
-    const bar = this.outcome.previousElementSibling.offsetHeight; // it stays in sight, above the result
+    const bar = this.outcome.previousElementSibling.offsetHeight, top = bar + (parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0); // what stays in sight above it
     this.outcome.style.scrollMarginTop = `${bar}px`;
-    if (isNew && !document.activeElement.matches("[data-limit], [data-instead]")) this.outcome.scrollIntoView({ block: this.outcome.getBoundingClientRect().top < bar ? "start" : "nearest" });
+    if (isNew && !document.activeElement.matches("[data-limit], [data-instead]")) this.outcome.scrollIntoView({ block: this.outcome.getBoundingClientRect().top < top ? "start" : "nearest" });
   }
 
   // The forms for what is chosen; the one that was used keeps the focus.
@@ -65,8 +64,7 @@ export class Trial {
     Object.assign(this, { view, chosen: view.node, nodes: picture.nodes.name });
     if (isRecorded) return;
     const before = document.activeElement, isOurs = this.forms.contains(before), isOpen = by("own").querySelector("details")?.open ?? true;
-    const key = picture.keys.find((each) => each.key === view.key) ?? picture.keys[0];
-    const domains = columns.filter((each) => !each.missing && key).map((each) => [`${key.key}=${each.name}`, each.name]);
+    const key = picture.keys.find((each) => each.key === view.key) ?? picture.keys[0], domains = columns.filter((each) => !each.missing && key).map((each) => [`${key.key}=${each.name}`, each.name]);
     choices(by("nodes-which"), [...(view.node ? [[`node=${view.node}`, `node ${view.node}`]] : []), ...domains], isNew);
     choices(by("add-zone"), [["", "its own zone"], ...(key?.key === "topology.kubernetes.io/zone" ? key.values : []).map((each) => [` in ${each}`, each])]);
     if (isNew) by("add-like").value = view.node;

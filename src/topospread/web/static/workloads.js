@@ -21,8 +21,7 @@ export function worstFirst({ workloads: { name, waiting, missing, unjudged, hard
 // told.workload(text), told.pod(text), told.node(name), told.all(), told.find(text): the server's answer;
 // isCaused: pending pods by cause; a figure that filters: its title and rows, which are nodes of "closed"
 export function workloadList(picture, isCaused, { filter, title, rows }, told) {
-  const { kind, namespace, name, replicas } = picture.workloads;
-  const isOfNodes = filter === "closed", order = worstFirst(picture), kept = new Set(rows), { nodes } = picture;
+  const { nodes, workloads: { kind, namespace, name, replicas } } = picture, isOfNodes = filter === "closed", order = worstFirst(picture), kept = new Set(rows);
   const list = element("ul", { className: "list" }), count = element("p", { className: "quiet", role: "status" });
   const fill = (text) => {
     const wanted = text.trim().toLowerCase();
@@ -56,7 +55,7 @@ export function workloadList(picture, isCaused, { filter, title, rows }, told) {
     onkeydown: (event) => event.key === "Enter" && (list.querySelector("button") ?? others.querySelector("button"))?.click() });
   fill("");
   const back = rows ? [element("button", { type: "button", onclick: told.all }, "← All workloads")] : [];
-  return [...back, element("h2", { tabIndex: -1 }, causes ? "Pods without a node" : isOfNodes ? "Nodes not open" : rows ? `Workloads: ${title}` : "Workloads"), element("label", { htmlFor: "find" }, "Find a workload, pod, node or zone ", field), offers, ...(causes ? [causes, element("h3", {}, "Workloads")] : []), count, list, others];
+  return [...back, element("h2", { tabIndex: -1 }, causes ? "Pods without a node" : isOfNodes ? "Nodes not open" : rows ? `Workloads: ${title}` : "Workloads"), element("label", { htmlFor: "find" }, "Find a workload, pod, node or zone ", field), offers, ...(filter === "hard" && rows.length && !isRecorded ? [element("section", { "data-ask": "/api/rebalance", "aria-label": "Evictions that bring all of them back", "aria-live": "polite" })] : []), ...(causes ? [causes, element("h3", {}, "Workloads")] : []), count, list, others];
 }
 
 function found(title, { number, first }, choose, more = () => []) {
