@@ -541,11 +541,13 @@ def _rollouts(
 
 
 def _untried(what: str, keys: Sequence[ObjectKey], seconds: float) -> Iterator[Unjudged]:
-    """Yield the part of a plan that the time limit leaves out for some workloads."""
+    """Yield what the time limit left out, if there are such workloads. ``what``: rollouts or losses."""
     if keys:
         names = listed(["/".join(each[1:]) for each in keys], _MOST_CAUSES)
         because = f"the time for {what} ended before {names} (--seconds {seconds:g})"
-        yield Unjudged(what=f"{what} of {names}", because=because, to_know="topospread plan --seconds 60")
+        yield Unjudged(
+            what=f"{what} of {names}", because=because, to_know=f"topospread plan --seconds {max(60, 4 * seconds):g}"
+        )
 
 
 _Differing = tuple[str, str, Literal["new", "removed", "changed"]]
@@ -606,7 +608,7 @@ def _gone(review: Review, lines: ChangedLines | None) -> dict[ObjectKey, None]:
 def _uncounted(gone: Iterable[ObjectKey], lost: Sequence[PromiseChange], new: Inventory) -> set[ObjectKey]:
     """Return the workloads whose counts are not compared, because they have no pods after the change.
 
-    A paused Deployment has the pods of its template once it goes on. It is compared unless `lost` has its promise.
+    A paused Deployment is compared, because it has pods once it goes on, unless `lost` already has its promise.
     """
     paused = {("Deployment", each.namespace or "default", each.name) for each in new.deployments if each.spec.paused}
     return {*gone} - (paused - {each.key for each in lost})

@@ -203,7 +203,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments
 
 
 def _crowded(inventory: Inventory, taken: Mapping[str, int]) -> Inventory:
-    """Return an inventory in which every node lacks room for these requests: any node may get these pods."""
+    """Return an inventory with these requests subtracted from every node's allocatable: any node may get the pods."""
     nodes = []
     for node in inventory.nodes:
         amounts = resource_amounts(node.status.allocatable if node.status is not None else None)

@@ -212,8 +212,9 @@ class CapacityReport:
         unjudged: unmodelled parts that alone keep pods pending.
         may_change: whether unevaluated admission policies may change pods.
         assumed: the result if unmodelled filters admit every node; None if every pod is judged.
-        taken: the requests of all current pods that are not judged, except the targets' own: resource → amount.
-        crowded: the result if every node lacks room for `taken`; None if nothing is taken.
+        taken: the summed requests of current pods that are not judged, except the targets' own: resource → amount, and
+            ``pods`` → their number.
+        crowded: the result with `taken` subtracted from every node's allocatable; None if nothing is taken.
         partial: where the work was interrupted; "" if it is complete.
         is_complete: whether every requested state was filled, so that only additional nodes may be missing.
     """

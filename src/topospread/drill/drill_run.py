@@ -76,7 +76,7 @@ class PoolGrowth:
 
     @property
     def has_pools(self) -> bool:
-        """True if nodes may be added."""
+        """True if the drill has node pools, even full ones."""
         return bool(self._scaler.pools)
 
     def _lost(self) -> set[Domain]:

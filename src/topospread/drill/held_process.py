@@ -135,7 +135,7 @@ def _serve(held: Held, connection: Connection) -> None:
 
 
 def _release_cached_properties() -> None:
-    """Replace the lock that Python 3.11 has in each cached_property.
+    """Give each cached_property of topospread's classes a new lock; Python 3.11 has one in each.
 
     A thread of the parent may have held it at the fork. That thread does not exist here and would never release it.
     """

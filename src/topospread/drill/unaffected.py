@@ -2,15 +2,16 @@
 
 Such a pod may get any node or none. The proof covers every such course, and every choice between feasible nodes:
 
-- Pods move only if they are pending at first or evicted. Nodes are *roomy* if all these pods together cannot fill each
-  of them, so that one of them accepts a pod at any time.
+- Pods move only if they are pending at first or evicted. A set of nodes is *roomy* for a pod if all moving pods
+  together, judged or not, cannot fill all of its nodes, so that one of them has room at any time.
 - A workload whose pods only need resources and at most one hard constraint is *always placed* if an admitted domain
   always has roomy nodes.
 - Pending pods *always wait* if every node rejects them for a reason that no course changes.
 
 If each moving workload is one of these two, every course ends with the same newly pending pods. Budgets block the same
 evictions, because the pods that they select have the same nodes when the step begins, and their replacements are placed
-at once.
+at once. There is no proof if a moving pod may preempt or has pod affinity, or if a budget selects a pod without a
+judgement.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _STATIC = {_CORDON, _TAINTS, "NodeAffinity", "NodeName"}
 
 
 def is_unaffected(state: DrillState, steps: Sequence[Step], outcomes: Sequence[StepOutcome]) -> bool:
-    """Return whether every node, or none, for the pods that are not judged leaves the harm of the drill as it is.
+    """Return whether it is proved that the harm is the same whichever nodes, or none, the unjudged pods get.
 
     Args:
         state: the state at the end of the drill, in which these pods got no node.

@@ -65,10 +65,10 @@ def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
 
 
 def _parts(before: list[str], after: list[str]) -> Iterator[tuple[list[str], list[str]]]:
-    """Divide two texts into parts that correspond, each with at most a few changes: difflib compares large ones slowly.
+    """Divide two texts into corresponding parts, because difflib compares large texts slowly.
 
-    They are divided where more equal lines follow each other than a hunk may contain between two changes. If no equal
-    lines are found within `_MOST_CHANGED` lines, the rest is one part.
+    They are divided where equal lines follow each other that are enough to end a hunk: more than twice the context. If
+    no equal lines are found within `_MOST_CHANGED` lines, the rest is one part.
     """
     begin, one, other, equal = (0, 0), 0, 0, 0
     while one < len(before) and other < len(after):

@@ -110,7 +110,7 @@ class BlockedNodes:
         return max(found, 0)
 
     def is_open_among(self, chosen: Bools, hard: Sequence[ConstraintArithmetic]) -> bool:
-        """Return whether a node always accepts a pod of the class, among nodes that its hard constraints admit.
+        """Return whether at any time at least one node, perhaps another each time, is proved to accept a pod.
 
         Args:
             chosen: [nodes.size], the admitted nodes.

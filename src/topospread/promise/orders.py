@@ -55,7 +55,7 @@ class SearchBudget:
 
     @property
     def seconds_of_all(self) -> float:
-        """Time limit in seconds for the searches of all workloads together."""
+        """Time limit in seconds for all workloads' searches together: that of 24 searches, at least 10 s."""
         return max(10.0, 24 * self.seconds)
 
     def ran_out(self, states: int, seconds: float) -> str:

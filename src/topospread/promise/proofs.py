@@ -182,7 +182,10 @@ class Proof:
             return 0
 
     def _left(self, loss: str, workload: Workload) -> tuple[int, int]:
-        """Return the proved number of pods left, and of pods with a node; (0, 0) without a proof."""
+        """Return the proved numbers of pods left after a loss, and of pods with a node before; (0, 0) without a proof.
+
+        ``loss``: zone or node; "" for none.
+        """
         there = [] if self._goes_on else rows_of(self._run, workload.existing)
         own = self._own(workload)
         if workload.template is None:
@@ -206,7 +209,16 @@ class Proof:
         return find + most if question.loss else find
 
     def _left_if_pending(self, key: str, own: Sequence[PodClass], there: Sequence[int]) -> tuple[int, int]:
-        """Return the proved number of pods left and of pods with a node although a pod may find no node."""
+        """Return the result of `_left` if some pods may find no node.
+
+        The second number is the pods that a rollout keeps ready; without a rollout all pods, of which some may be
+        pending.
+
+        Args:
+            key: topology key of the loss.
+            own: classes of the workload's incoming pods.
+            there: rows of its existing pods.
+        """
         partners = self._groups.with_partners(own)
         if not own or there or partners is None or len(partners) > len(own) or self._may_evict():
             return 0, 0
@@ -227,7 +239,9 @@ class Proof:
         return (1, len(own)) if self._spills_over(key, own[0], len(own), hard) else (0, 0)
 
     def _spills_over(self, key: str, own: PodClass, number: int, hard: Sequence[ConstraintArithmetic]) -> bool:
-        """Return whether no domain of a key can have all pods with a node, because a pending pod fits elsewhere.
+        """Return whether the pods that get a node are proved to be in more than one domain of a key.
+
+        If all were in one domain, another pod would be pending, and it fits elsewhere.
 
         While all pods are in one domain of the key, hard constraints allow at most maxSkew there, and admit a pending
         pod to each node that shares none of their domains with it.

@@ -74,7 +74,10 @@ class RolloutBegin:
 
     @property
     def kept(self) -> int:
-        """Pods that stay ready even if new pods find no node, if this simulation placed all old pods; else 0."""
+        """Old pods that stay ready even if no new pod finds a node; 0 unless that is certain.
+
+        It is not certain with a quota, with waiting pods, or if the input has an old pod with a node.
+        """
         if self.undecidable or self.waiting or self.quotas is not None or len(self.drawn) < len(self.old):
             return 0
         return max(len(self.old) - self.strategy.max_unavailable, 0)

@@ -128,9 +128,9 @@ def may_forge_sources(chart: str) -> bool:
 
 
 def unstable_in(chart: str, root: str) -> list[str]:
-    """Return a chart's templates whose result may differ at installation, such as ``templates/web.yaml:3 (lookup)``.
+    """Return the places of a chart whose result may differ at installation, such as ``templates/web.yaml:3 (lookup)``.
 
-    All files of the chart are searched, because templates may evaluate their texts.
+    All files of the chart are searched, because templates may evaluate their texts. Packed charts have no lines.
 
     Args:
         chart: a folder, a packed chart, or a file with values.
@@ -182,7 +182,9 @@ def _character(escape: re.Match[bytes]) -> bytes:
 
 
 def _in_texts(data: bytes, room: Room) -> Iterator[tuple[int, str]]:
-    """Yield the line and the word of each use of an unstable value in the texts of a YAML file.
+    """Yield each use of an unstable value in a scalar of a YAML file: the scalar's line and the word.
+
+    Yield line 1 and "invalid YAML" if the file cannot be parsed.
 
     A template may evaluate each text alone. So a comment that begins in one text hides no use in another, and a text
     may be folded inside a word.

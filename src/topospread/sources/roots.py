@@ -154,7 +154,7 @@ def is_of_git(path: str) -> bool:
 
 
 def check_git_folder(root: str) -> None:
-    """Reject a repository whose ``.git`` is a file that names a folder inside it, which charts could read.
+    """Raise InputError if ``.git`` is a file that names a git folder inside the repository, which charts could read.
 
     Args:
         root: real path of the repository.

@@ -111,7 +111,10 @@ def _not_spread(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _spread_over(given: LintInput, pods: PodSource) -> set[str]:
-    """Return the topology keys of the pods' constraints and of anti-affinity to each other, with "" for the latter."""
+    """Return the topology keys of the pods' constraints, or defaults, and of anti-affinity to each other.
+
+    If there is such anti-affinity, "" is also in the result.
+    """
     constraints = pods.spec.topology_spread_constraints or listed_defaults(given, pods)
     found = {each.topology_key or "" for each in constraints}
     apart = pods.spec.affinity.pod_anti_affinity if pods.spec.affinity is not None else None
