@@ -165,7 +165,7 @@ def check_git_folder(root: str) -> None:
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         named = file.read(_MAX_GIT_FILE).partition("gitdir:")[2].strip()
     real = real_path_in(os.path.join(root, named), root) if named else None
-    if real is not None and not is_of_git(real.removeprefix(root)):
+    if real is not None and os.path.isdir(real) and not is_of_git(real.removeprefix(root)):
         name = shown_path(os.path.relpath(real, root))
         raise InputError(f"charts could read git's folder {name}; move it elsewhere", Place(shown_path(root)))
 

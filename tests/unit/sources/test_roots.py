@@ -50,6 +50,8 @@ def test_git_s_folder_is_not_in_the_root_under_another_name(repository: Path, na
     check_git_folder(str(repository))
     (repository / ".git").rmdir()
     (repository / ".git").write_text(f"gitdir: {named}\n")
+    check_git_folder(str(repository))
+    (repository / ".bare" / "a").mkdir(parents=True)
     said = ""
     try:
         check_git_folder(str(repository))
