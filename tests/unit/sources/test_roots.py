@@ -51,7 +51,7 @@ def test_git_s_folder_is_not_in_the_root_under_another_name(repository: Path, na
     (repository / ".git").rmdir()
     (repository / ".git").write_text(f"gitdir: {named}\n")
     check_git_folder(str(repository))
-    (repository / ".bare" / "a").mkdir(parents=True)
+    (repository / ".bare" / "worktrees" / "a").mkdir(parents=True)
     said = ""
     try:
         check_git_folder(str(repository))
