@@ -240,9 +240,9 @@ def answer(
         raise Interrupted(
             replace(rounds, partial=f"ended in round {rounds.capacity.rounds + 1}", is_complete=False)
         ) from None
-    taken = Counter[str]()
+    taken, own = Counter[str](), {key_of(each) for each in found.targets}
     for each, _ in open_pods:
-        if each.workload is None or key_of(each.workload) not in {key_of(target) for target in found.targets}:
+        if each.workload is None or key_of(each.workload) not in own:
             taken.update({**pod_requests(each.pod), "pods": 1})
     unjudged = merged(unjudged, _of_end(found))
     notes = (*notes, *_rolled_out(found))

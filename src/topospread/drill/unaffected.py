@@ -22,6 +22,7 @@ import numpy as np
 
 from topospread.cluster.arrays import Bools, Ints
 from topospread.cluster.nodes import NON_ZERO_CPU, NON_ZERO_MEMORY
+from topospread.cluster.pod_class import has_pod_affinity
 from topospread.controllers.draining import treatment
 from topospread.controllers.node_lifecycle import no_execute
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
@@ -108,7 +109,9 @@ class _Proof:
         if self._may_preempt([*open_, *waiting, *early, *unsure]):
             return False
         moving = [*open_, *(each for pods in left for each in pods)]
-        return not any(map(_has_affinity, moving)) and all(self._are_always_placed(pods, moving) for pods in left)
+        return not any(has_pod_affinity(each.pod) for each in moving) and all(
+            self._are_always_placed(pods, moving) for pods in left
+        )
 
     @property
     def _is_simple(self) -> bool:
@@ -147,7 +150,7 @@ class _Proof:
     def _waits(self, pod: FollowedPod) -> bool:
         """Return whether kube-scheduler itself has found no node for an unjudged pod, and no step moves its workload.
 
-        So it is not on the node that is lost or drained. A pod that kube-scheduler has not tried may be there.
+        So it is not on the lost or drained node. A pod may be on that node if kube-scheduler's last attempt is unknown.
         """
         found = (pod.pod.status.conditions if pod.pod.status else None) or ()
         rejected = any(
@@ -281,8 +284,3 @@ def _true(values: Bools | Ints) -> list[int]:
 
 def _key(pod: FollowedPod) -> tuple[str, str]:
     return pod.namespace, owner_of(pod)
-
-
-def _has_affinity(pod: FollowedPod) -> bool:
-    affinity = pod.pod.spec.affinity
-    return affinity is not None and bool(affinity.pod_affinity or affinity.pod_anti_affinity)

@@ -108,8 +108,11 @@ def _left(pods: _Zones) -> int:
 def _is_large(before: _Zones, after: _Zones, zones: Collection[str]) -> bool:
     """Return whether the loss of the fullest zone is much worse after a change.
 
-    One of these makes it much worse: no pod is left; pods were in every zone and no longer are; at least two pods fewer
-    are left, which are at least a fifth of all.
+    It is much worse in each of these cases:
+
+    - no pod is left;
+    - pods were in every zone before, and are not after the change;
+    - at least two pods fewer are left, and these are at least a fifth of all pods.
 
     Args:
         before: pods by zone before the change. ``after``: the same after it.

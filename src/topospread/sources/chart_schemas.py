@@ -149,10 +149,11 @@ def unstable_in(chart: str, root: str) -> list[str]:
                 with open(path, "rb") as file:
                     data = room.read(file)
             is_packed = name.endswith(PACKED)
-            uses = [f"{name} ({word})" if is_packed else f"{name}:{line} ({word})" for line, word in _unstable(data)]
+            known = list(_unstable(data))
+            uses = [f"{name} ({word})" if is_packed else f"{name}:{line} ({word})" for line, word in known]
             is_yaml = name.lower().endswith((".yaml", ".yml")) and not _TEMPLATES.search(name)
             if is_yaml or (path == chart and not is_packed):
-                words = {word for _, word in _unstable(data)}
+                words = {word for _, word in known}
                 uses += [f"{name}:{line} ({word})" for line, word in _in_texts(data, room) if word not in words]
             found += dict.fromkeys(uses)
     except (OSError, EOFError, ValueError):

@@ -17,7 +17,7 @@ from typing import Final
 from topospread.errors import InputError, Place
 
 from .files import check_depth
-from .roots import GIT, leaves, lies_in, real_path, real_path_in
+from .roots import GIT, is_of_git, leaves, lies_in, real_path, real_path_in
 from .text import shown_path
 
 _LONGEST_POINTER: Final = 4096
@@ -58,6 +58,20 @@ def parts_of(repository: str, place: Place) -> tuple[str, str]:
         pass
     words = f"git did not write {shown_path(os.path.relpath(own))} for this folder; clone the repository instead"
     raise InputError(words, place)
+
+
+def check_git_folder(root: str) -> None:
+    """Raise InputError if ``.git`` is a file that names a git folder inside the repository, which charts could read.
+
+    Args:
+        root: real path of the repository.
+    """
+    own = os.path.join(root, GIT)
+    named = _pointer(real_path(own)).partition("gitdir:")[2].strip() if os.path.isfile(own) else ""
+    real = real_path_in(os.path.join(root, named), root) if named else None
+    if real is not None and os.path.isdir(real) and not is_of_git(real.removeprefix(root)):
+        name = shown_path(os.path.relpath(real, root))
+        raise InputError(f"charts could read git's folder {name}; move it elsewhere", Place(shown_path(root)))
 
 
 def _resolved(path: str) -> str:

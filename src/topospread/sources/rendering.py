@@ -18,11 +18,12 @@ from topospread.errors import InputError, Place
 
 from .chart_schemas import NO_VALIDATION, PACKED, has_outside_references, may_forge_sources
 from .files import Source, checked_utf8, read_text
+from .git_folders import check_git_folder
 from .helm_gate import PARTS_FILES, write_gate
 from .kustomizations import Kustomization, Reached, check_reach
 from .origins import Annotated, ChartOrigins, KustomizationOrigins
 from .renderers import HELM, KUSTOMIZE, RENDER_HELM, find_renderer, scrubbed_environment
-from .roots import GIT, check_git_folder, check_inside_repository, check_links, check_name, is_of_git, real_path
+from .roots import GIT, check_inside_repository, check_links, check_name, is_of_git, real_path
 from .text import Text, shown_path
 from .yaml import read_documents
 

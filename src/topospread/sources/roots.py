@@ -22,7 +22,6 @@ _MAX_STEPS: Final = 400
 """Folders and links to follow in one path."""
 _MAX_TARGET_NAMES: Final = 100
 """Names in the targets of all links of one path. Links of 4,096 characters each could make it 80,000."""
-_MAX_GIT_FILE: Final = 8192
 _NO_LINK: Final = (errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.EACCES)
 """Errors of a path that is no link: a file or folder, or nothing that the system opens."""
 
@@ -151,23 +150,6 @@ def _has(folder: str, path: str) -> bool:
 def is_of_git(path: str) -> bool:
     """Return whether a path is or is in a folder ``.git``, ignoring case because some file systems do."""
     return GIT in path.lower().split(os.sep)
-
-
-def check_git_folder(root: str) -> None:
-    """Raise InputError if ``.git`` is a file that names a git folder inside the repository, which charts could read.
-
-    Args:
-        root: real path of the repository.
-    """
-    path = os.path.join(root, GIT)
-    if not os.path.isfile(path):
-        return
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        named = file.read(_MAX_GIT_FILE).partition("gitdir:")[2].strip()
-    real = real_path_in(os.path.join(root, named), root) if named else None
-    if real is not None and os.path.isdir(real) and not is_of_git(real.removeprefix(root)):
-        name = shown_path(os.path.relpath(real, root))
-        raise InputError(f"charts could read git's folder {name}; move it elsewhere", Place(shown_path(root)))
 
 
 def check_inside_repository(path: str) -> None:

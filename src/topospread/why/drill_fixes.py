@@ -95,9 +95,9 @@ class _Search:
         self._before = _pending(drill.harm)
         pending = {(each.namespace, each.workload) for each in drill.pending}
         harmed = sorted(drill.harm.pending, key=lambda each: -each.pods) or drill.harm.not_evicted
-        self._harmed = [*dict.fromkeys((each.namespace, each.workload) for each in harmed)]
+        owners = dict.fromkeys((each.namespace, each.workload) for each in harmed)
+        self._harmed = [each for each in owners if each in pending][:_WORKLOADS]
         """(namespace, workload) of newly pending pods, most first; else of pods that are not evicted."""
-        self._harmed = [each for each in self._harmed if each in pending][:_WORKLOADS]
         given = begun.inventory
         self._cost = drill.runs * (
             20 + len(given.nodes) + len(given.pods) + sum(each.ready for each in drill.steps[:1])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from topospread.errors import InputError
+from topospread.sources.git_folders import check_git_folder
 from topospread.sources.revisions import state_of
 
 NOT_WRITTEN = "git did not write .git for this folder"
@@ -159,3 +160,23 @@ def test_a_git_folder_that_names_another_one(
         (made(other) / ".git" / "commondir").write_text(f"{repository.parent / target}\n")
     with pytest.raises(InputError, match=NOT_WRITTEN):
         read(other, "main", monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("named", "refused"), [(".bare", True), ("deploy/../.bare/worktrees/a", True), ("../x", False)]
+)
+def test_git_s_folder_is_not_in_the_root_under_another_name(tmp_path: Path, named: str, refused: bool) -> None:
+    repository = tmp_path
+    (repository / "deploy").mkdir()
+    (repository / ".git").mkdir()
+    check_git_folder(str(repository))
+    (repository / ".git").rmdir()
+    (repository / ".git").write_text(f"gitdir: {named}\n")
+    check_git_folder(str(repository))
+    (repository / ".bare" / "worktrees" / "a").mkdir(parents=True)
+    said = ""
+    try:
+        check_git_folder(str(repository))
+    except InputError as error:
+        said = str(error)
+    assert ("charts could read git's folder .bare" in said) is refused

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from tests.drawn import drawn
 from topospread.errors import InputError
 from topospread.sources.roots import (
-    check_git_folder,
     check_inside_repository,
     check_links,
     check_name,
@@ -41,23 +40,6 @@ def test_a_name_with_a_line_break_in_a_chart_is_refused(tmp_path: Path) -> None:
     (tmp_path / "chart" / "a\n---\n# Source: chart").touch()
     with pytest.raises(InputError, match="its name has a line break"):
         check_links(str(tmp_path), str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("named", "refused"), [(".bare", True), ("deploy/../.bare/worktrees/a", True), ("../x", False)]
-)
-def test_git_s_folder_is_not_in_the_root_under_another_name(repository: Path, named: str, refused: bool) -> None:
-    check_git_folder(str(repository))
-    (repository / ".git").rmdir()
-    (repository / ".git").write_text(f"gitdir: {named}\n")
-    check_git_folder(str(repository))
-    (repository / ".bare" / "worktrees" / "a").mkdir(parents=True)
-    said = ""
-    try:
-        check_git_folder(str(repository))
-    except InputError as error:
-        said = str(error)
-    assert ("charts could read git's folder .bare" in said) is refused
 
 
 def test_the_root_is_the_repository_or_else_the_folder(repository: Path) -> None:

@@ -10,7 +10,7 @@ from topospread.api.workload import Deployment, HorizontalPodAutoscaler
 from topospread.controllers.autoscaling import target_of
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.lint_input import LintInput, LintSubject
-from topospread.lint.pod_source import HASH, WITH_REPLICAS, PodSource, explicit_replicas, selects_itself
+from topospread.lint.pod_source import HASH, WITH_REPLICAS, PodSource, explicit_replicas, keeping_apart, selects_itself
 from topospread.lint.problem import FieldEdit, Problem
 from topospread.lint.related_objects import autoscaled
 from topospread.lint.rule import Example, Rule
@@ -117,14 +117,12 @@ def _spread_over(given: LintInput, pods: PodSource) -> set[str]:
     """
     constraints = pods.spec.topology_spread_constraints or listed_defaults(given, pods)
     found = {each.topology_key or "" for each in constraints}
+    own = {term.topology_key for _, term in keeping_apart(pods)}
     apart = pods.spec.affinity.pod_anti_affinity if pods.spec.affinity is not None else None
-    if apart is not None:
-        preferred = apart.preferred_during_scheduling_ignored_during_execution or ()
-        terms = [*(apart.required_during_scheduling_ignored_during_execution or ())]
-        terms += [each.pod_affinity_term for each in preferred if each.pod_affinity_term is not None]
-        own = {each.topology_key for each in terms if selects_itself(each, pods)}
-        found |= {"", *own} if own else set()
-    return found
+    for each in (apart.preferred_during_scheduling_ignored_during_execution if apart is not None else None) or ():
+        if each.pod_affinity_term is not None and selects_itself(each.pod_affinity_term, pods):
+            own.add(each.pod_affinity_term.topology_key)
+    return found | own | ({""} if own else set())
 
 
 def _why_soft(given: LintInput, *, honors: bool) -> str:
